@@ -1,0 +1,115 @@
+# dllm: see `make help`.
+BUILD ?= build
+CC ?= cc
+V ?= 0
+CUDA ?= 0
+SAN ?=
+PREFIX ?= /usr/local
+
+ifneq ($(SAN),)
+BUILD := $(BUILD)-$(SAN)
+SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+Q := $(if $(filter 1,$(V)),,@)
+
+VERSION := $(shell cat VERSION)
+CPPFLAGS += -D_GNU_SOURCE -DDLLM_VERSION='"$(VERSION)"' -Iinclude $(addprefix -I,$(wildcard src/*) kernels/cpu)
+# Strict floats: no contraction, no fast-math; the kernels ask for fused operations by name.
+CFLAGS ?= -O2 -g
+CFLAGS += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
+          -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread $(SANFLAGS)
+LDFLAGS += -pthread $(SANFLAGS)
+# Static, so that the binary runs where only libc is installed.
+PCRE2 := $(firstword $(wildcard /usr/lib/*/libpcre2-8.a /usr/lib/libpcre2-8.a) -lpcre2-8)
+JANSSON := $(firstword $(wildcard /usr/lib/*/libjansson.a /usr/lib/libjansson.a) -ljansson)
+LIBS = $(PCRE2) -lm
+
+# One instruction set per file, chosen by its suffix.
+ISA_avx2 := -mavx2 -mfma -mf16c
+ISA_avxvnni := -mavx2 -mfma -mf16c -mavxvnni
+ISA_avx512vnni := -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni \
+                  -mprefer-vector-width=512
+isa = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $(1))))))
+
+LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c src/model/*.c \
+             src/decode/*.c src/engine/*.c kernels/cpu/*.c)
+CLI_SRC := $(wildcard src/cli/*.c)
+TEST_SRC := $(wildcard tests/unit/test_*.c tests/check/test_*.c tests/model/test_*.c)
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+TOOL_SRC := $(wildcard tests/peer/*.c tests/fuzz/*.c bench/*.c scripts/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
+SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
+TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
+TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
+
+.PHONY: all lib tests tools test check bench lint install uninstall clean help
+.SECONDARY:
+
+all: $(BUILD)/dllm $(BUILD)/libdllm.a
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC    $<")
+	$(Q)$(CC) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-Itests/support) $(CFLAGS) $(call isa,$<) -MMD -MP -c $< -o $@
+
+# One relocatable object whose only global symbols are the public dllm_ ones.
+$(BUILD)/libdllm.a: $(LIB_OBJ)
+	$(if $(Q),@echo "  AR    $@")
+	$(Q)$(LD) -r -o $(BUILD)/libdllm.o $(LIB_OBJ)
+	$(Q)objcopy --localize-hidden $(BUILD)/libdllm.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libdllm.o
+
+$(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(LIBS) -o $@
+
+# Tests reach internal functions, so they link the objects, not the archive.
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT_OBJ) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) $(LDFLAGS) $^ -lcmocka $(JANSSON) $(LIBS) -ldl -o $@
+
+$(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(SUPPORT_OBJ) $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(LIBS) -ldl -o $@
+
+tests: $(TESTS)
+tools: $(TOOLS)
+
+test: all tests tools
+	$(Q)BUILD=$(BUILD) scripts/run_tests.sh
+
+check: all $(filter $(BUILD)/tests/check/%,$(TESTS))
+	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
+
+bench: all tools
+	$(Q)BUILD=$(BUILD) scripts/run_bench.sh
+
+lint:
+	$(Q)scripts/lint.sh
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BUILD)/dllm $(DESTDIR)$(PREFIX)/bin/dllm
+	install -m 644 $(BUILD)/libdllm.a $(DESTDIR)$(PREFIX)/lib/libdllm.a
+	install -m 644 include/dllm.h $(DESTDIR)$(PREFIX)/include/dllm.h
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/dllm $(DESTDIR)$(PREFIX)/lib/libdllm.a \
+	      $(DESTDIR)$(PREFIX)/include/dllm.h
+
+clean:
+	rm -rf build build-address build-undefined build-thread
+
+help:
+	@echo "make            build/dllm and build/libdllm.a"
+	@echo "make test       every test; ends with a line that counts them"
+	@echo "make check      the kernels against the reference, per CPU level"
+	@echo "make bench      paired speed measurements"
+	@echo "make lint       layers, symbols, instruction sets, format"
+	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured"
+	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, CUDA=0"
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

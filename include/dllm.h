@@ -1,0 +1,348 @@
+/*
+ * dllm.h: run masked-diffusion language models (LLaDA, Dream) from GGUF files.
+ *
+ * An engine is a loaded model: immutable, shared by any number of sessions.
+ * A session is one mutable timeline: it owns the workspace of a canvas. Calls
+ * on different sessions may come from different threads; calls on one session
+ * may not overlap.
+ *
+ * Every function that can fail returns a dllm_status and, when the caller
+ * passes an error record, fills in a message that says what is wrong, what was
+ * expected and what to do. The library never prints, exits or aborts.
+ */
+#ifndef DLLM_H
+#define DLLM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DLLM_API __attribute__((visibility("default")))
+#else
+#define DLLM_API
+#endif
+
+/* ------------------------------------------------------------- errors --- */
+
+enum dllm_status {
+    DLLM_OK = 0,
+    DLLM_ERROR_USAGE,       /* an argument is out of range or contradictory */
+    DLLM_ERROR_IO,          /* the operating system refused a file operation */
+    DLLM_ERROR_FORMAT,      /* a file's contents are not what they must be */
+    DLLM_ERROR_UNSUPPORTED, /* a valid file asks for something not built in */
+    DLLM_ERROR_MEMORY,      /* an allocation failed */
+    DLLM_ERROR_NUMERIC,     /* NaN or no finite value where one is needed */
+    DLLM_INTERRUPTED        /* a callback asked to stop */
+};
+
+/* Filled by a failing call; message is always NUL-terminated UTF-8. */
+struct dllm_error {
+    enum dllm_status status;
+    char message[1000];
+};
+
+/* Version of the library, such as "0.1.0". Static storage. */
+DLLM_API const char *dllm_version(void);
+
+/* -------------------------------------------------------------- strings --- */
+
+/* Bytes that need not end in NUL and may contain any byte. Not owned. */
+struct dllm_string {
+    const char *data;
+    size_t size;
+};
+
+/* Token ids owned by the caller; free with dllm_ids_free. */
+struct dllm_ids {
+    int32_t *ids;
+    size_t count;
+};
+
+/* Bytes owned by the caller (a NUL follows the last one); free with
+ * dllm_text_free. */
+struct dllm_text {
+    char *data;
+    size_t size;
+};
+
+/* Both accept a zeroed or already freed record. */
+DLLM_API void dllm_ids_free(struct dllm_ids *ids);
+DLLM_API void dllm_text_free(struct dllm_text *text);
+
+/* ----------------------------------------------------------- GGUF files --- */
+
+/* The value types of GGUF, numbered as in the format. */
+enum dllm_value_type {
+    DLLM_VALUE_U8 = 0,
+    DLLM_VALUE_I8,
+    DLLM_VALUE_U16,
+    DLLM_VALUE_I16,
+    DLLM_VALUE_U32,
+    DLLM_VALUE_I32,
+    DLLM_VALUE_F32,
+    DLLM_VALUE_BOOL,
+    DLLM_VALUE_STRING,
+    DLLM_VALUE_ARRAY,
+    DLLM_VALUE_U64,
+    DLLM_VALUE_I64,
+    DLLM_VALUE_F64
+};
+
+/* A metadata value. Unsigned kinds and bool are in u, signed in i, floats in
+ * f, strings in s (points into the mapped file). An array has its element type
+ * and count here; read its elements with an iterator. */
+struct dllm_value {
+    enum dllm_value_type type;
+    union {
+        uint64_t u;
+        int64_t i;
+        double f;
+        struct dllm_string s;
+        struct {
+            enum dllm_value_type element_type;
+            uint64_t count;
+            const uint8_t *bytes; /* first element, inside the mapped file */
+            uint64_t size;        /* bytes of all elements */
+        } array;
+    };
+};
+
+struct dllm_key {
+    struct dllm_string name;
+    struct dllm_value value;
+};
+
+/* A tensor of the directory. shape[0] is the row length; unused dims are 1. */
+struct dllm_tensor {
+    struct dllm_string name;
+    uint32_t dims;
+    uint64_t shape[4];
+    uint32_t type;    /* GGUF type id; dllm_type_name says its name */
+    uint64_t offset;  /* from the start of the file, bytes */
+    uint64_t size;    /* bytes */
+    const void *data; /* inside the mapping */
+};
+
+struct dllm_file;
+
+/* Maps the file at path and checks its whole directory. On success *out must
+ * be closed with dllm_file_close. Thread-safe to read afterwards. */
+DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **out,
+                                         struct dllm_error *error);
+DLLM_API void dllm_file_close(struct dllm_file *file);
+
+/* Header facts; version is 2 or 3, size in bytes. */
+DLLM_API uint32_t dllm_file_version(const struct dllm_file *file);
+DLLM_API uint64_t dllm_file_size(const struct dllm_file *file);
+DLLM_API size_t dllm_file_key_count(const struct dllm_file *file);
+DLLM_API size_t dllm_file_tensor_count(const struct dllm_file *file);
+
+/* index < the count; the record lives as long as the file. */
+DLLM_API const struct dllm_key *dllm_file_key(const struct dllm_file *file, size_t index);
+DLLM_API const struct dllm_tensor *dllm_file_tensor(const struct dllm_file *file, size_t index);
+
+/* NULL when there is none. name ends in NUL. */
+DLLM_API const struct dllm_key *dllm_file_find_key(const struct dllm_file *file, const char *name);
+DLLM_API const struct dllm_tensor *dllm_file_find_tensor(const struct dllm_file *file,
+                                                         const char *name);
+
+/* Walks an array value: set *at to 0, call until it returns false. Elements
+ * that are arrays themselves do not occur: the reader refuses them. */
+DLLM_API bool dllm_array_next(const struct dllm_value *array, uint64_t *at,
+                              struct dllm_value *element);
+
+/* "Q4_K" for 12; "type 77" style text is never made: NULL for an unknown id. */
+DLLM_API const char *dllm_type_name(uint32_t type);
+
+/* -------------------------------------------------------------- engines --- */
+
+struct dllm_engine_options {
+    const char *model_path; /* a GGUF file */
+    int threads;            /* 0: every core this process may use */
+    const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
+    bool vocab_only;        /* load the tokenizer alone; only text calls work */
+};
+
+struct dllm_engine;
+
+/* Opens a model. Copies nothing of the weights: they stay in the mapped file.
+ * On success *out must be closed after all its sessions. */
+DLLM_API enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
+                                           struct dllm_engine **out, struct dllm_error *error);
+DLLM_API void dllm_engine_close(struct dllm_engine *engine);
+
+/* What was loaded. Strings live as long as the engine. An id is -1 and a
+ * number 0 where the file has none (all shapes are 0 with vocab_only). */
+struct dllm_model_info {
+    const char *name;
+    const char *architecture;
+    const char *quantization; /* the types by bytes, such as "Q4_K + Q6_K" */
+    int layers, hidden, vocab, heads, kv_heads, head_dim, context_length;
+    int32_t mask_id, eos_id, eot_id, bos_id;
+    bool shift_logits;          /* row i scores position i + 1 */
+    bool has_chat;              /* a chat template is known */
+    bool chat_template_differs; /* the file's own template has other control tokens */
+    uint64_t weight_bytes, file_bytes;
+    int threads;
+    const char *device; /* "cpu" */
+    const char *cpu_level;
+    double load_seconds;
+};
+DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info);
+
+/* Bytes that a session with this canvas needs beyond the file itself. */
+DLLM_API uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, int canvas,
+                                              int rows);
+
+/* ----------------------------------------------------------------- text --- */
+
+struct dllm_message {
+    const char *role; /* "system", "user" or "assistant" */
+    struct dllm_string content;
+};
+
+/* Text to ids. With parse_special, control strings in the text become control
+ * ids; user-defined ones always do. */
+DLLM_API enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_string text,
+                                      bool parse_special, struct dllm_ids *out,
+                                      struct dllm_error *error);
+
+/* A conversation through the model's chat template, ending where the answer
+ * starts. User text yields control ids only with parse_special. */
+DLLM_API enum dllm_status dllm_encode_chat(const struct dllm_engine *engine,
+                                           const struct dllm_message *messages, size_t count,
+                                           bool parse_special, struct dllm_ids *out,
+                                           struct dllm_error *error);
+
+/* Ids to bytes. Control tokens print nothing unless show_control. An id
+ * outside the vocabulary is a usage error. */
+DLLM_API enum dllm_status dllm_decode(const struct dllm_engine *engine, const int32_t *ids,
+                                      size_t count, bool show_control, struct dllm_text *out,
+                                      struct dllm_error *error);
+
+/* ------------------------------------------------------------- sessions --- */
+
+struct dllm_session;
+
+/* A session starts without memory; the first call that runs the model sizes
+ * its workspace, a longer canvas grows it. */
+DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_session **out,
+                                              struct dllm_error *error);
+DLLM_API void dllm_session_destroy(struct dllm_session *session);
+
+/* One forward pass over the ids. logits is [row_count, vocab] f32, row major,
+ * owned by the caller; rows[i] < count. allow_long permits more ids than the
+ * model's context length. */
+DLLM_API enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids,
+                                      size_t count, const int32_t *rows, size_t row_count,
+                                      bool allow_long, float *logits, struct dllm_error *error);
+
+enum dllm_remasking {
+    DLLM_REMASKING_LOW_CONFIDENCE = 0, /* probability of the token (maskgit_plus) */
+    DLLM_REMASKING_RANDOM,
+    DLLM_REMASKING_TOPK_MARGIN, /* Dream only */
+    DLLM_REMASKING_ENTROPY,     /* Dream only */
+    DLLM_REMASKING_ORIGIN       /* Dream only */
+};
+
+enum dllm_eos_policy { DLLM_EOS_NONE = 0, DLLM_EOS_FORBID, DLLM_EOS_DEFER };
+
+enum dllm_finish {
+    DLLM_FINISH_EOS = 0,
+    DLLM_FINISH_LENGTH,
+    DLLM_FINISH_STOP,
+    DLLM_FINISH_INTERRUPTED
+};
+
+/* What a step did; passed to the step callback after each step. The arrays
+ * live until the callback returns. */
+struct dllm_step {
+    int step;              /* 0-based index in the schedule */
+    int steps;             /* of the whole run */
+    int forward_passes;    /* so far */
+    bool computed;         /* false: a step that commits nothing was skipped */
+    double seconds;        /* of this step */
+    const int32_t *canvas; /* all ids, prompt and suffix included */
+    size_t canvas_count;
+    size_t region_start; /* the generated region: [start, start + count) */
+    size_t region_count;
+    const int32_t *positions; /* committed in this step, surest first */
+    const double *confidences;
+    size_t committed;
+    size_t masks_left;
+};
+
+/* Return 0 to go on; anything else ends the run as interrupted. */
+typedef int dllm_step_callback(void *context, const struct dllm_step *step);
+
+struct dllm_generate_options {
+    int max_tokens;   /* positions to generate, at least 1 */
+    int steps;        /* denoising steps; 0: max_tokens */
+    int block_length; /* 0: one region of max_tokens */
+    double temperature;
+    uint64_t seed;
+    enum dllm_remasking remasking;
+    double top_p;     /* 1 or more: off */
+    int top_k;        /* 0: off */
+    double alg_temp;  /* 0: off */
+    double eps;       /* Dream's schedule, 1e-3 */
+    double cfg_scale; /* 0: off */
+    double threshold; /* 0: off; else commit every token at least this sure */
+    double factor;    /* 0: off; else Fast-dLLM's factor rule */
+    enum dllm_eos_policy eos_policy;
+    bool no_early_stop;
+    bool allow_long;
+    const int32_t *suffix; /* ids after the generated region */
+    size_t suffix_count;
+    const struct dllm_string *stop; /* the answer ends before the first of these */
+    size_t stop_count;
+    dllm_step_callback *on_step; /* may be NULL */
+    void *context;
+};
+
+/* Fills in the defaults of the loaded model; chat says whether the prompt
+ * comes from dllm_encode_chat (Dream then samples at 0.2 with top-p 0.95). */
+DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
+                                     struct dllm_generate_options *options);
+
+struct dllm_timings {
+    double generate_seconds;
+    double matmul_seconds, attention_seconds, head_seconds, rest_seconds; /* of all forwards */
+    const double *step_seconds; /* [forward_passes], owned by the result */
+};
+
+struct dllm_result {
+    struct dllm_ids ids;   /* the generated region; left-over masks included */
+    struct dllm_text text; /* the answer: up to its end token or stop string */
+    int answer_tokens;     /* tokens of that answer */
+    enum dllm_finish finish;
+    int forward_passes;
+    int steps;
+    bool stopped_early;
+    struct dllm_timings timings;
+};
+
+/* Fills the region after the prompt and before the suffix. An interrupted run
+ * returns DLLM_OK with what was committed and finish = INTERRUPTED. Free the
+ * result with dllm_result_free. */
+DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int32_t *prompt,
+                                        size_t prompt_count,
+                                        const struct dllm_generate_options *options,
+                                        struct dllm_result *result, struct dllm_error *error);
+DLLM_API void dllm_result_free(struct dllm_result *result);
+
+/* -------------------------------------------------------------- machine --- */
+
+/* Most memory this process has had resident, bytes. */
+DLLM_API uint64_t dllm_peak_rss_bytes(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

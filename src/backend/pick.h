@@ -1,0 +1,57 @@
+/*
+ * pick.h: from a row of logits to a token and how sure it is: the rules of
+ * samplers.md (ties, LLaDA's Gumbel choice, Dream's filters and draws). A pure
+ * function of the row, the rules and the random counter.
+ *
+ * It sits below the decoder so that full rows of logits stay where they were
+ * computed.
+ */
+#ifndef PICK_H
+#define PICK_H
+
+#include "status.h"
+
+enum pick_method {
+    PICK_LLADA, /* argmax of l - T ln(-ln u); confidence from the plain softmax */
+    PICK_DREAM  /* l / T, top-p, top-k, softmax; draw or argmax; confidence from the same row */
+};
+
+enum pick_confidence {
+    PICK_PROBABILITY, /* of the token */
+    PICK_MARGIN,      /* first minus second probability */
+    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10) */
+    PICK_UNIFORM      /* a uniform number, for random remasking */
+};
+
+/* Rules of one step, shared by all its rows. */
+struct pick_rules {
+    enum pick_method method;
+    enum pick_confidence confidence;
+    double temperature;    /* >= 0 */
+    double top_p;          /* >= 1: off (Dream only) */
+    int top_k;             /* 0: off (Dream only) */
+    const int32_t *banned; /* ids whose logit counts as -inf before all else */
+    int banned_count;
+    const int32_t *deferred; /* ids dropped from LLaDA's softmax; choosing one gives confidence 0 */
+    int deferred_count;
+    uint64_t seed;
+    uint32_t step; /* for the random counter and messages */
+};
+
+struct pick {
+    int32_t token;
+    int32_t runner_up;  /* id of the second-highest allowed logit, -1 if none */
+    double confidence;  /* by rules->confidence */
+    double probability; /* of the token, from the same distribution */
+};
+
+/* logits is [vocab] f32. position feeds the random counter and messages.
+ * scratch holds pick_scratch_bytes(vocab) bytes, 64-byte aligned. A row with
+ * NaN or without a finite logit is DLLM_ERROR_NUMERIC. */
+enum dllm_status pick_row(const float *logits, int vocab, const struct pick_rules *rules,
+                          int32_t position, void *scratch, struct pick *out,
+                          struct dllm_error *error);
+
+size_t pick_scratch_bytes(int vocab);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * compiler.h: the few words that differ between compilers, and small macros
+ * that every floor uses.
+ */
+#ifndef COMPILER_H
+#define COMPILER_H
+
+#define ALWAYS_INLINE            static inline __attribute__((always_inline))
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#define ALIGNED(bytes)           __attribute__((aligned(bytes)))
+#define PACKED                   __attribute__((packed))
+
+#define PRAGMA(text) _Pragma(#text)
+/* Unrolls the loop that follows n times; clang and gcc spell it alike here. */
+#define UNROLL(n) PRAGMA(GCC unroll n)
+
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MIN(a, b)          ((a) < (b) ? (a) : (b))
+#define MAX(a, b)          ((a) > (b) ? (a) : (b))
+/* Smallest multiple of step that is at least n; n >= 0, step > 0. */
+#define ROUND_UP(n, step) (((n) + (step)-1) / (step) * (step))
+#define DIV_UP(n, step)   (((n) + (step)-1) / (step))
+
+#define CACHE_LINE 64
+
+#endif

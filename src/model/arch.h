@@ -1,0 +1,25 @@
+/*
+ * arch.h: what sets one architecture apart from another. LLaDA, Dream and
+ * their relatives are one bidirectional transformer; a new one is a new row.
+ */
+#ifndef ARCH_H
+#define ARCH_H
+
+#include "backend.h"
+
+struct arch {
+    const char *name; /* general.architecture */
+    enum rope_pairing pairing;
+    bool shift_logits;        /* default when diffusion.shift_logits is absent */
+    bool dream_sampler;       /* Dream's schedule and filters, else LLaDA's */
+    int default_block_length; /* 0: the whole region */
+    const char *mask_token;   /* looked up when the file gives no mask id */
+};
+
+/* NULL for an architecture that is not built in. */
+const struct arch *arch_find(struct dllm_string name);
+
+/* The supported names, "llada, dream": for messages. */
+const char *arch_names(void);
+
+#endif

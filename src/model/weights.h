@@ -1,0 +1,33 @@
+/*
+ * weights.h: binds named tensors to their roles and checks type and shape of
+ * each once; after that nothing about weights can fail. Data stays in the
+ * mapped file.
+ */
+#ifndef WEIGHTS_H
+#define WEIGHTS_H
+
+#include "hparams.h"
+
+struct layer_weights {
+    const float *attn_norm, *ffn_norm;     /* [hidden] */
+    struct backend_matrix q, k, v, output; /* attention */
+    const float *q_bias, *k_bias, *v_bias; /* NULL: none */
+    struct backend_matrix gate, up, down;  /* feed-forward */
+};
+
+struct weights {
+    struct backend_matrix embedding; /* [vocab, hidden] */
+    struct backend_matrix head;      /* output.weight, else the embedding */
+    const float *output_norm;        /* [hidden] */
+    struct layer_weights *layers;    /* [hparams.layers], owned */
+    float *vectors; /* norms and biases that the file stores unaligned or not as f32; owned */
+    uint64_t types; /* bit set of all matrices' dtypes */
+    uint64_t bytes; /* of all tensors bound */
+};
+
+/* On success free with weights_free; the file must outlive the weights. */
+enum dllm_status weights_bind(const struct dllm_file *file, const struct hparams *hparams,
+                              struct weights *out, struct dllm_error *error);
+void weights_free(struct weights *weights);
+
+#endif
