@@ -43,7 +43,7 @@ SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
 TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
 
-.PHONY: all lib tests tools test check bench lint install uninstall clean help
+.PHONY: all objects tests tools test check bench lint install uninstall clean help
 .SECONDARY:
 
 all: $(BUILD)/dllm $(BUILD)/libdllm.a
@@ -64,17 +64,21 @@ $(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(LIBS) -o $@
 
-# Tests reach internal functions, so they link the objects, not the archive.
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT_OBJ) $(LIB_OBJ)
+# Tests reach internal functions, so they link an archive of all objects.
+$(BUILD)/internal.a: $(LIB_OBJ) $(SUPPORT_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $^ -lcmocka $(JANSSON) $(LIBS) -ldl -o $@
 
-$(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(SUPPORT_OBJ) $(LIB_OBJ)
+$(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(LIBS) -ldl -o $@
 
+objects: $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS)
 tools: $(TOOLS)
 
