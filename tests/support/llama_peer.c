@@ -1,0 +1,271 @@
+/* llama_peer.c: opens llama.cpp's library with dlopen and calls it. */
+#include "llama_peer.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_DIR "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64"
+
+/* Wider than any parameter struct of the library: it fills or reads a prefix. */
+struct params {
+    uint32_t words[64];
+};
+
+/* Words of the context and quantize parameters, and the byte of the model
+ * parameters, that are set here. */
+enum { CONTEXT_N_CTX = 0, CONTEXT_N_BATCH = 1, CONTEXT_N_UBATCH = 2 };
+enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8 };
+enum { MODEL_VOCAB_ONLY_BYTE = 72 };
+enum { QUANTIZE_THREADS = 0, QUANTIZE_FTYPE = 1 };
+
+struct batch {
+    int32_t count;
+    int32_t *tokens;
+    float *embeddings;
+    int32_t *positions;
+    int32_t *sequence_counts;
+    int32_t **sequences;
+    int8_t *logits;
+};
+
+struct llama_peer_model {
+    void *model;
+    const void *vocab;
+};
+
+struct llama_peer_context {
+    void *context;
+    struct batch batch;
+    int capacity;
+};
+
+static struct {
+    void *library, *ggml;
+    void (*ggml_backend_load_all_from_path)(const char *);
+    void (*llama_backend_init)(void);
+    void (*llama_log_set)(void (*)(int, const char *, void *), void *);
+    struct params (*llama_model_default_params)(void);
+    struct params (*llama_context_default_params)(void);
+    struct params (*llama_model_quantize_default_params)(void);
+    void *(*llama_model_load_from_file)(const char *, struct params);
+    void (*llama_model_free)(void *);
+    const void *(*llama_model_get_vocab)(const void *);
+    int32_t (*llama_vocab_n_tokens)(const void *);
+    int32_t (*llama_tokenize)(const void *, const char *, int32_t, int32_t *, int32_t, bool, bool);
+    void *(*llama_init_from_model)(void *, struct params);
+    void (*llama_free)(void *);
+    void (*llama_set_causal_attn)(void *, bool);
+    void *(*llama_get_memory)(void *);
+    void (*llama_memory_clear)(void *, bool);
+    struct batch (*llama_batch_init)(int32_t, int32_t, int32_t);
+    void (*llama_batch_free)(struct batch);
+    int32_t (*llama_decode)(void *, struct batch);
+    float *(*llama_get_logits_ith)(void *, int32_t);
+    uint32_t (*llama_model_quantize)(const char *, const char *, const struct params *);
+} peer;
+
+static char message[600];
+
+static const char *fail(const char *what, const char *which)
+{
+    snprintf(message, sizeof message, "llama peer: %s: %s", what, which);
+    return message;
+}
+
+/* Opens the only file in dir that matches the pattern. */
+static void *open_library(const char *dir, const char *pattern)
+{
+    char path[1024];
+    void *handle = NULL;
+    glob_t found;
+
+    snprintf(path, sizeof path, "%s/%s", dir, pattern);
+    if (glob(path, 0, NULL, &found) == 0) {
+        handle = dlopen(found.gl_pathv[0], RTLD_NOW | RTLD_GLOBAL);
+        globfree(&found);
+    }
+    return handle;
+}
+
+/* A function's address; ISO C has no cast from an object pointer to one. */
+static bool find_function(void *library, const char *name, void *slot)
+{
+    void *address = dlsym(library, name);
+
+    memcpy(slot, &address, sizeof address);
+    return address != NULL;
+}
+
+#define FIND(library, name)                                                                        \
+    do {                                                                                           \
+        if (!find_function(library, #name, &peer.name))                                            \
+            return fail("function not found", #name);                                              \
+    } while (0)
+
+static const char *find_functions(void)
+{
+    FIND(peer.ggml, ggml_backend_load_all_from_path);
+    FIND(peer.library, llama_backend_init);
+    FIND(peer.library, llama_log_set);
+    FIND(peer.library, llama_model_default_params);
+    FIND(peer.library, llama_context_default_params);
+    FIND(peer.library, llama_model_quantize_default_params);
+    FIND(peer.library, llama_model_load_from_file);
+    FIND(peer.library, llama_model_free);
+    FIND(peer.library, llama_model_get_vocab);
+    FIND(peer.library, llama_vocab_n_tokens);
+    FIND(peer.library, llama_tokenize);
+    FIND(peer.library, llama_init_from_model);
+    FIND(peer.library, llama_free);
+    FIND(peer.library, llama_set_causal_attn);
+    FIND(peer.library, llama_get_memory);
+    FIND(peer.library, llama_memory_clear);
+    FIND(peer.library, llama_batch_init);
+    FIND(peer.library, llama_batch_free);
+    FIND(peer.library, llama_decode);
+    FIND(peer.library, llama_get_logits_ith);
+    FIND(peer.library, llama_model_quantize);
+    return NULL;
+}
+
+static void drop_log(int level, const char *text, void *context)
+{
+    (void)level, (void)text, (void)context;
+}
+
+const char *llama_peer_open(const char *dir)
+{
+    const char *error;
+
+    if (peer.library)
+        return NULL;
+    if (!dir)
+        dir = getenv("LLAMA_PEER_DIR");
+    if (!dir)
+        dir = DEFAULT_DIR;
+    if (!open_library(dir, "libggml-base*.so") || !(peer.ggml = open_library(dir, "libggml.*so")) ||
+        !(peer.library = open_library(dir, "libllama.*so"))) {
+        const char *reason = dlerror();
+
+        return fail("no library in the folder", reason ? reason : dir);
+    }
+    error = find_functions();
+    if (error)
+        return error;
+    peer.llama_log_set(drop_log, NULL);
+    peer.ggml_backend_load_all_from_path(dir);
+    peer.llama_backend_init();
+    return NULL;
+}
+
+const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out)
+{
+    struct params params = peer.llama_model_default_params();
+    struct llama_peer_model *model = calloc(1, sizeof *model);
+
+    if (!model)
+        return fail("out of memory", path);
+    ((uint8_t *)&params)[MODEL_VOCAB_ONLY_BYTE] = vocab_only;
+    model->model = peer.llama_model_load_from_file(path, params);
+    if (!model->model) {
+        free(model);
+        return fail("the model does not load", path);
+    }
+    model->vocab = peer.llama_model_get_vocab(model->model);
+    *out = model;
+    return NULL;
+}
+
+void llama_peer_model_free(struct llama_peer_model *model)
+{
+    if (!model)
+        return;
+    peer.llama_model_free(model->model);
+    free(model);
+}
+
+int llama_peer_vocab_size(const struct llama_peer_model *model)
+{
+    return peer.llama_vocab_n_tokens(model->vocab);
+}
+
+int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, size_t size,
+                        bool parse_special, int32_t *ids, int capacity)
+{
+    return peer.llama_tokenize(model->vocab, text, (int32_t)size, ids, capacity, false,
+                               parse_special);
+}
+
+const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
+                                      struct llama_peer_context **out)
+{
+    struct params params = peer.llama_context_default_params();
+    struct llama_peer_context *context = calloc(1, sizeof *context);
+
+    if (!context)
+        return fail("out of memory", "context");
+    params.words[CONTEXT_N_CTX] = (uint32_t)canvas;
+    params.words[CONTEXT_N_BATCH] = (uint32_t)canvas;
+    params.words[CONTEXT_N_UBATCH] = (uint32_t)canvas;
+    params.words[CONTEXT_THREADS] = (uint32_t)threads;
+    params.words[CONTEXT_THREADS_BATCH] = (uint32_t)threads;
+    context->context = peer.llama_init_from_model(model->model, params);
+    if (!context->context) {
+        free(context);
+        return fail("the context cannot be made", "out of memory or an unknown parameter layout");
+    }
+    peer.llama_set_causal_attn(context->context, false);
+    context->batch = peer.llama_batch_init(canvas, 0, 1);
+    context->capacity = canvas;
+    *out = context;
+    return NULL;
+}
+
+void llama_peer_context_free(struct llama_peer_context *context)
+{
+    if (!context)
+        return;
+    peer.llama_batch_free(context->batch);
+    peer.llama_free(context->context);
+    free(context);
+}
+
+const char *llama_peer_forward(struct llama_peer_context *context, const int32_t *ids, int count)
+{
+    struct batch *batch = &context->batch;
+    void *memory = peer.llama_get_memory(context->context);
+
+    if (count > context->capacity)
+        return fail("forward", "more tokens than the canvas");
+    /* Diffusion models have no cache; a causal one would remember the last pass. */
+    if (memory)
+        peer.llama_memory_clear(memory, false);
+    batch->count = count;
+    for (int i = 0; i < count; i++) {
+        batch->tokens[i] = ids[i];
+        batch->positions[i] = i;
+        batch->sequence_counts[i] = 1;
+        batch->sequences[i][0] = 0;
+        batch->logits[i] = 1;
+    }
+    return peer.llama_decode(context->context, *batch) ? fail("forward", "llama_decode failed")
+                                                       : NULL;
+}
+
+const float *llama_peer_logits(struct llama_peer_context *context, int row)
+{
+    return peer.llama_get_logits_ith(context->context, row);
+}
+
+const char *llama_peer_quantize(const char *in, const char *out, enum llama_peer_ftype type,
+                                int threads)
+{
+    struct params params = peer.llama_model_quantize_default_params();
+
+    params.words[QUANTIZE_THREADS] = (uint32_t)threads;
+    params.words[QUANTIZE_FTYPE] = (uint32_t)type;
+    return peer.llama_model_quantize(in, out, &params) ? fail("cannot quantize", in) : NULL;
+}

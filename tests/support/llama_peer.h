@@ -1,0 +1,64 @@
+/*
+ * llama_peer.h: llama.cpp's shared library as something to compare with, for
+ * tests and benchmarks. It is opened at run time, without its headers: its
+ * functions are plain C, and parameter structs are passed as wide blocks of
+ * words of which single ones are set.
+ *
+ * One peer a process. A function that fails returns a message in static
+ * storage (NULL means success); nothing here is thread-safe.
+ */
+#ifndef LLAMA_PEER_H
+#define LLAMA_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* File types of llama_peer_quantize. */
+enum llama_peer_ftype {
+    LLAMA_PEER_F32 = 0,
+    LLAMA_PEER_F16 = 1,
+    LLAMA_PEER_Q8_0 = 7,
+    LLAMA_PEER_Q4_K_M = 15,
+    LLAMA_PEER_Q5_K_M = 17,
+    LLAMA_PEER_Q6_K = 18,
+    LLAMA_PEER_BF16 = 32
+};
+
+/* Loads the library from the folder that holds libllama*.so; NULL: the folder
+ * in the environment's LLAMA_PEER_DIR, else build/peers/... where the scripts
+ * under tests/peer install it. The library's own log is silenced. */
+const char *llama_peer_open(const char *dir);
+
+struct llama_peer_model;
+
+/* Loads a GGUF file; free with llama_peer_model_free, after its contexts. */
+const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out);
+void llama_peer_model_free(struct llama_peer_model *model);
+
+int llama_peer_vocab_size(const struct llama_peer_model *model);
+
+/* Ids of text, no bos. Returns their number, or minus the capacity needed when
+ * it is too small. */
+int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, size_t size,
+                        bool parse_special, int32_t *ids, int capacity);
+
+struct llama_peer_context;
+
+/* A context for canvases of up to `canvas` tokens without causal mask. */
+const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
+                                      struct llama_peer_context **out);
+void llama_peer_context_free(struct llama_peer_context *context);
+
+/* One forward pass over ids [count], count <= canvas: every row's logits are
+ * computed. They stay inside the context until the next pass. */
+const char *llama_peer_forward(struct llama_peer_context *context, const int32_t *ids, int count);
+
+/* Row [vocab] of the last pass, row < count; NULL when there is none. */
+const float *llama_peer_logits(struct llama_peer_context *context, int row);
+
+/* Quantizes the file at in into a new file. */
+const char *llama_peer_quantize(const char *in, const char *out, enum llama_peer_ftype type,
+                                int threads);
+
+#endif
