@@ -17,7 +17,7 @@ struct params {
 /* Words of the context and quantize parameters, and the byte of the model
  * parameters, that are set here. */
 enum { CONTEXT_N_CTX = 0, CONTEXT_N_BATCH = 1, CONTEXT_N_UBATCH = 2 };
-enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8 };
+enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8, CONTEXT_FLASH_ATTENTION = 13 };
 enum { MODEL_VOCAB_ONLY_BYTE = 72 };
 enum { QUANTIZE_THREADS = 0, QUANTIZE_FTYPE = 1 };
 
@@ -200,7 +200,7 @@ int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, 
 }
 
 const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
-                                      struct llama_peer_context **out)
+                                      bool flash_attention, struct llama_peer_context **out)
 {
     struct params params = peer.llama_context_default_params();
     struct llama_peer_context *context = calloc(1, sizeof *context);
@@ -212,6 +212,7 @@ const char *llama_peer_context_create(struct llama_peer_model *model, int canvas
     params.words[CONTEXT_N_UBATCH] = (uint32_t)canvas;
     params.words[CONTEXT_THREADS] = (uint32_t)threads;
     params.words[CONTEXT_THREADS_BATCH] = (uint32_t)threads;
+    params.words[CONTEXT_FLASH_ATTENTION] = flash_attention;
     context->context = peer.llama_init_from_model(model->model, params);
     if (!context->context) {
         free(context);

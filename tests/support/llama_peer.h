@@ -45,9 +45,11 @@ int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, 
 
 struct llama_peer_context;
 
-/* A context for canvases of up to `canvas` tokens without causal mask. */
+/* A context for canvases of up to `canvas` tokens without causal mask.
+ * flash_attention (the library's own choice here when it is left alone) keeps
+ * keys and values as f16: on for speed, off for the logits of shared/data. */
 const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
-                                      struct llama_peer_context **out);
+                                      bool flash_attention, struct llama_peer_context **out);
 void llama_peer_context_free(struct llama_peer_context *context);
 
 /* One forward pass over ids [count], count <= canvas: every row's logits are
