@@ -176,6 +176,10 @@ DLLM_API enum dllm_status dllm_engine_open(const struct dllm_engine_options *opt
                                            struct dllm_engine **out, struct dllm_error *error);
 DLLM_API void dllm_engine_close(struct dllm_engine *engine);
 
+/* Which published sampler a model is run with: it decides the schedule and
+ * which options mean something. */
+enum dllm_sampler { DLLM_SAMPLER_LLADA = 0, DLLM_SAMPLER_DREAM };
+
 /* What was loaded. Strings live as long as the engine. An id is -1 and a
  * number 0 where the file has none (all shapes are 0 with vocab_only). */
 struct dllm_model_info {
@@ -184,6 +188,7 @@ struct dllm_model_info {
     const char *quantization; /* the types by bytes, such as "Q4_K + Q6_K" */
     int layers, hidden, vocab, heads, kv_heads, head_dim, context_length;
     int32_t mask_id, eos_id, eot_id, bos_id;
+    enum dllm_sampler sampler;
     bool shift_logits;          /* row i scores position i + 1 */
     bool has_chat;              /* a chat template is known */
     bool chat_template_differs; /* the file's own template has other control tokens */
@@ -206,10 +211,16 @@ struct dllm_message {
     struct dllm_string content;
 };
 
-/* Text to ids. With parse_special, control strings in the text become control
- * ids; user-defined ones always do. */
+/* Bits of dllm_encode's flags. */
+enum dllm_encode_flags {
+    DLLM_ENCODE_SPECIAL = 1, /* control strings in the text become control ids */
+    DLLM_ENCODE_NO_BOS = 2   /* text that continues other text: no id of the file's in front */
+};
+
+/* Text to ids; user-defined strings always become their ids. The begin-of-text
+ * id comes first where the file asks for it. */
 DLLM_API enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_string text,
-                                      bool parse_special, struct dllm_ids *out,
+                                      unsigned flags, struct dllm_ids *out,
                                       struct dllm_error *error);
 
 /* A conversation through the model's chat template, ending where the answer
@@ -236,11 +247,37 @@ DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
 
 /* One forward pass over the ids. logits is [row_count, vocab] f32, row major,
- * owned by the caller; rows[i] < count. allow_long permits more ids than the
- * model's context length. */
+ * owned by the caller; rows ascend and each is below count. allow_long permits
+ * more ids than the model's context length. */
 DLLM_API enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids,
                                       size_t count, const int32_t *rows, size_t row_count,
                                       bool allow_long, float *logits, struct dllm_error *error);
+
+/* What a pass is asked: ids [count], and the rows wanted, as in dllm_logits. */
+struct dllm_logits_query {
+    const int32_t *ids;
+    size_t count;
+    const int32_t *rows;
+    size_t row_count;
+    bool allow_long;
+};
+
+/* Receives rows [first, first + count) of the answer, [count, vocab] f32, valid
+ * until it returns. Return 0 to go on; anything else ends with
+ * DLLM_INTERRUPTED. */
+typedef int dllm_logits_callback(void *context, const float *logits, size_t first, size_t count);
+
+struct dllm_logits_sink {
+    dllm_logits_callback *on_rows;
+    void *context;
+};
+
+/* The same for answers too large to hold: the pass runs once, its logits
+ * arrive in pieces. */
+DLLM_API enum dllm_status dllm_logits_each(struct dllm_session *session,
+                                           const struct dllm_logits_query *query,
+                                           const struct dllm_logits_sink *sink,
+                                           struct dllm_error *error);
 
 enum dllm_remasking {
     DLLM_REMASKING_LOW_CONFIDENCE = 0, /* probability of the token (maskgit_plus) */

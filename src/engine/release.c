@@ -1,0 +1,24 @@
+/* release.c: frees what the library hands out. */
+#include "dllm.h"
+
+#include <stdlib.h>
+
+void dllm_ids_free(struct dllm_ids *ids)
+{
+    free(ids->ids);
+    *ids = (struct dllm_ids){0};
+}
+
+void dllm_text_free(struct dllm_text *text)
+{
+    free(text->data);
+    *text = (struct dllm_text){0};
+}
+
+void dllm_result_free(struct dllm_result *result)
+{
+    dllm_ids_free(&result->ids);
+    dllm_text_free(&result->text);
+    free((void *)result->timings.step_seconds);
+    *result = (struct dllm_result){0};
+}
