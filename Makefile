@@ -5,6 +5,11 @@ V ?= 0
 CUDA ?= 0
 SAN ?=
 PREFIX ?= /usr/local
+# Every core, unless a -j on the command line says otherwise.
+JOBS ?= $(shell nproc)
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(JOBS)
+endif
 
 ifneq ($(SAN),)
 BUILD := $(BUILD)-$(SAN)
@@ -43,7 +48,7 @@ SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
 TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
 
-.PHONY: all objects tests tools test check bench lint install uninstall clean help
+.PHONY: all objects tests tools sanitized test check bench lint install uninstall clean help
 .SECONDARY:
 
 all: $(BUILD)/dllm $(BUILD)/libdllm.a
@@ -82,17 +87,24 @@ objects: $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS)
 tools: $(TOOLS)
 
-test: all tests tools
-	$(Q)BUILD=$(BUILD) scripts/run_tests.sh
+# The sanitizers' build: what reads bytes from strangers is tested twice.
+SAN_BUILD := $(BUILD)-sanitized
+SANITIZED := $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(filter $(BUILD)/tests/fuzz/%,$(TOOLS))
 
-check: all $(filter $(BUILD)/tests/check/%,$(TESTS))
+sanitized: $(SANITIZED) $(BUILD)/dllm
+
+test: all tests tools
+	$(Q)$(MAKE) --no-print-directory BUILD=$(SAN_BUILD) SAN=address,undefined sanitized
+	$(Q)BUILD=$(BUILD) SAN_BUILD=$(SAN_BUILD) scripts/run_tests.sh
+
+check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
 
 bench: all tools
 	$(Q)BUILD=$(BUILD) scripts/run_bench.sh
 
-lint:
-	$(Q)scripts/lint.sh
+lint: all
+	$(Q)BUILD=$(BUILD) scripts/lint.sh
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
@@ -105,7 +117,7 @@ uninstall:
 	      $(DESTDIR)$(PREFIX)/include/dllm.h
 
 clean:
-	rm -rf build build-address build-undefined build-thread
+	rm -rf build build-*
 
 help:
 	@echo "make            build/dllm and build/libdllm.a"

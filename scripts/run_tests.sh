@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Runs every test, one line each, and ends with "N passed, M failed[, K skipped]".
+# usage: scripts/run_tests.sh [check|lint|unit|model|cli|peer|sanitized]...
+#
+# A C program's tests are counted by cmocka's closing lines; a script may end with the line above; any
+# other program counts as one test. Exit status 77 means skipped. The log of each is kept in
+# $BUILD/test-logs; that of a failing one is shown.
+#
+# environment
+#   BUILD         build folder (build)
+#   SAN_BUILD     the same built with sanitizers; not run when empty or absent
+#   TEST_TIMEOUT  seconds that one program may take (240)
+#   DLLM_SHARED   where the larger test data lies (../shared)
+#   CI            true: a skip that tests/expected_skips.txt does not list is a failure
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export BUILD=${BUILD:-build}
+export DLLM_SHARED=${DLLM_SHARED:-../shared}
+logs=$BUILD/test-logs
+limit=${TEST_TIMEOUT:-240}
+passed=0 failed=0 skipped=0
+mkdir -p "$logs"
+
+# cmocka's closing lines, or a script's own, added up: sets p f k and found.
+count_log() {
+    read -r p f k found < <(awk '
+        /^\[  PASSED  \] [0-9]+ test/ { p += $4; found = 1 }
+        /^ *[0-9]+ FAILED TEST/       { f += $1; found = 1 }
+        /^ *[0-9]+ SKIPPED TEST/      { k += $1; found = 1 }
+        /^([A-Za-z_-]+: )?[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ {
+            sub(/^[A-Za-z_-]+: /, "")
+            p += $1; f += $3; k += $5; found = 1
+        }
+        END { print p + 0, f + 0, k + 0, found + 0 }' "$1")
+}
+
+# Under CI, a skip must be listed: "PROGRAM" or "PROGRAM TEST" at the start of a line.
+unexpected_skips() { # name log
+    local names
+    [ "${CI:-}" = true ] || return 0
+    names=$(sed -n 's/^\[  SKIPPED \] \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p' "$2" | sort -u | sed "s|^|$1 |")
+    echo "${names:-$1}" | while read -r line; do
+        grep -qsxE "(${1}|${line})( +#.*)?" tests/expected_skips.txt || echo "$line"
+    done
+}
+
+# run NAME COMMAND...: one test program.
+run() {
+    local name=$1 log status began seconds verdict surprises
+    shift
+    log=$logs/$(echo "$name" | tr / _).log
+    began=$EPOCHREALTIME
+    timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null
+    status=$?
+    seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+    count_log "$log"
+    case $status in
+    0) [ "$found" = 1 ] || p=1 ;;
+    77) [ "$found" = 1 ] || k=1 ;;
+    124 | 137)
+        f=$((f + 1))
+        echo "timed out after $limit seconds" >>"$log"
+        ;;
+    *) [ "$f" -gt 0 ] || f=1 ;;
+    esac
+    if [ "$((p + f + k))" = 0 ]; then
+        f=1
+        echo "no test was run" >>"$log"
+    fi
+    surprises=""
+    [ "$k" = 0 ] || surprises=$(unexpected_skips "$name" "$log")
+    if [ -n "$surprises" ]; then
+        echo "skipped, but not in tests/expected_skips.txt: $surprises" >>"$log"
+        f=$((f + $(echo "$surprises" | wc -l)))
+    fi
+    verdict=ok
+    [ "$k" = 0 ] || verdict=skipped
+    [ "$p" = 0 ] || verdict=ok
+    [ "$f" = 0 ] || verdict=FAILED
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + k))
+    printf '%-8s %-34s %4d passed' "$verdict" "$name" "$p"
+    [ "$f" = 0 ] || printf ', %d failed' "$f"
+    [ "$k" = 0 ] || printf ', %d skipped' "$k"
+    printf ' %7ss\n' "$seconds"
+    [ "$f" = 0 ] || sed 's/^/    /' "$log" | tail -n 60
+}
+
+# Every program of a kind, built from tests/KIND/test_*.c.
+run_programs() { # kind [build folder [prefix]]
+    local source name
+    for source in tests/"$1"/test_*.c; do
+        [ -e "$source" ] || continue
+        name=$1/$(basename "$source" .c)
+        run "${3:-}$name" "${2:-$BUILD}/tests/$name"
+    done
+}
+
+run_scripts() { # kind pattern
+    local script
+    for script in $2; do
+        [ ! -x "$script" ] || run "$1/$(basename "$script" .sh)" "$script"
+    done
+}
+
+run_cli() {
+    [ ! -x tests/cli/run.sh ] || run cli/run tests/cli/run.sh
+}
+
+# The same tests under AddressSanitizer and UBSan: those that read what strangers wrote.
+run_sanitized() {
+    [ -n "${SAN_BUILD:-}" ] || return 0
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_stack_use_after_return=1}
+    export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+    run_programs unit "$SAN_BUILD" sanitized/
+    # Coverage of memory errors, not of numbers: one kernel level is enough there.
+    [ ! -x "$SAN_BUILD/dllm" ] || [ ! -x tests/cli/run.sh ] ||
+        DLLM=$SAN_BUILD/dllm run sanitized/cli tests/cli/run.sh
+    [ ! -x "$SAN_BUILD/tests/fuzz/fuzz_gguf" ] ||
+        run sanitized/fuzz_gguf "$SAN_BUILD/tests/fuzz/fuzz_gguf"
+}
+
+run_part() {
+    case $1 in
+    lint)
+        run_scripts lint 'scripts/check_*.sh'
+        run_scripts lint 'tests/scripts/test_*.sh'
+        ;;
+    unit | check | model) run_programs "$1" ;;
+    cli) run_cli ;;
+    peer) run_scripts peer 'tests/peer/test_*.sh' ;;
+    sanitized) run_sanitized ;;
+    *)
+        echo "unknown part: $1" >&2
+        exit 2
+        ;;
+    esac
+}
+
+[ $# -gt 0 ] || set -- lint unit check model cli sanitized peer
+for part in "$@"; do run_part "$part"; done
+if [ "$skipped" -gt 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+[ "$failed" = 0 ]

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# The checks must find what they look for: plants one violation of each kind in a small tree and expects
+# the check to fail and to name it, and expects silence on the clean tree.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+passed=0 failed=0
+
+# A minimal tree that breaks no rule.
+fresh() {
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree"/{include,src/base,src/format,src/text,src/model,src/cli,kernels/cpu,build/obj/src,build/obj/kernels}
+    printf '/* dllm.h: public. */\n\n/* One. */\nint dllm_one(void);\n' >"$tree/include/dllm.h"
+    printf '/* status.h: errors. */\n#include "dllm.h"\n' >"$tree/src/base/status.h"
+    printf '/* gguf.h: reader. */\n#include "status.h"\n' >"$tree/src/format/gguf.h"
+    printf '/* model.c: model. */\n#include "gguf.h"\n' >"$tree/src/model/model.c"
+}
+
+result() { # name ok|bad detail
+    if [ "$2" = ok ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $1: $3"
+    fi
+}
+
+expect_clean() { # name command...
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then result "$name" ok; else result "$name" bad "$output"; fi
+}
+
+expect_caught() { # name text command...
+    local name=$1 text=$2 output
+    shift 2
+    if output=$("$@" 2>&1); then
+        result "$name" bad "not noticed: $output"
+    elif [[ $output != *"$text"* ]]; then
+        result "$name" bad "expected \"$text\" in: $output"
+    else
+        result "$name" ok
+    fi
+}
+
+plant() { # file text: appends a line
+    printf '%b\n' "$2" >>"$tree/$1"
+}
+
+layers=(scripts/check_layers.sh "$tree")
+fresh
+expect_clean "layers, clean tree" "${layers[@]}"
+plant src/base/status.h '#include "gguf.h"'
+expect_caught "base includes format" "src/base may not include src/format/gguf.h" "${layers[@]}"
+fresh
+plant src/cli/main.c '#include "status.h"'
+expect_caught "cli includes an internal header" "src/cli may not include src/base/status.h" "${layers[@]}"
+fresh
+plant src/text/bpe.c '#include "gguf.h"'
+expect_caught "text includes format" "src/text may not include src/format/gguf.h" "${layers[@]}"
+fresh
+plant kernels/cpu/k.c '#include "gguf.h"'
+expect_caught "a kernel includes the reader" "kernels/cpu may not include src/format/gguf.h" "${layers[@]}"
+fresh
+plant src/model/json.c '#include <jansson.h>'
+expect_caught "a foreign library" "only src/cli may include <jansson.h>" "${layers[@]}"
+fresh
+mkdir "$tree/src/attic"
+plant src/attic/a.c '#include "dllm.h"'
+expect_caught "a room that is not in the table" "no room of the house" "${layers[@]}"
+fresh
+plant src/model/gone.c '#include "gone.h"'
+expect_caught "a header that is not there" "no header gone.h" "${layers[@]}"
+
+style=(scripts/check_style.sh "$tree")
+fresh
+expect_clean "style, clean tree" "${style[@]}"
+plant src/model/model.c "// $(printf 'x%.0s' {1..100})"
+expect_caught "a long line" "over 100 columns" "${style[@]}"
+fresh
+plant src/model/model.c '\tint x;'
+expect_caught "a tab" "tabs" "${style[@]}"
+fresh
+plant src/model/model.c "int f(void)\n{\n$(printf ';\\n%.0s' {1..81})}"
+expect_caught "a long function" "functions over 80 lines" "${style[@]}"
+fresh
+plant src/model/model.c "$(printf '\\n%.0s' {1..800})"
+expect_caught "a long file" "files over 800 lines" "${style[@]}"
+fresh
+plant src/format/gguf.h '\nint gguf_open(const char *path,\n              int flags);'
+expect_caught "a prototype without a comment" "gguf_open" "${style[@]}"
+fresh
+plant src/model/bare.c 'int x;'
+expect_caught "a file without its purpose" "src/model/bare.c" "${style[@]}"
+
+compile() { # object flags, source on stdin
+    local object=$1
+    shift
+    ${CC:-cc} -O2 "$@" -x c - -c -o "$tree/build/obj/$object"
+}
+
+archive() { # source on stdin
+    compile src/a.o
+    rm -f "$tree/a.a"
+    ar rcs "$tree/a.a" "$tree/build/obj/src/a.o"
+}
+
+fresh
+echo 'int dllm_one(void) { return 1; }' | archive
+expect_clean "symbols, clean archive" scripts/check_symbols.sh "$tree/a.a"
+echo 'int dllm_one(void) { return 1; } int helper(void) { return 2; }' | archive
+expect_caught "a symbol that is not public" "defines helper" scripts/check_symbols.sh "$tree/a.a"
+echo '#include <stdlib.h>
+void dllm_one(void) { exit(1); }' | archive
+expect_caught "a call of exit" "calls exit" scripts/check_symbols.sh "$tree/a.a"
+echo '#include <stdio.h>
+void dllm_one(int x) { fprintf(stderr, "%d", x); }' | archive
+expect_caught "a print" "calls fprintf" scripts/check_symbols.sh "$tree/a.a"
+
+sum='float s(const float *x) { float a[16] = {0}; for (int i = 0; i < 640; i++) a[i % 16] += x[i];
+float t = 0; for (int i = 0; i < 16; i++) t += a[i]; return t; }'
+isa=(scripts/check_isa.sh "$tree/build/obj")
+fresh
+echo "$sum" | compile src/plain.o
+echo "$sum" | compile kernels/sum_avx2.o -mavx2
+echo "$sum" | compile kernels/sum_avx512vnni.o -mavx512f -O3
+expect_clean "instruction sets, clean objects" "${isa[@]}"
+echo "$sum" | compile src/leak.o -mavx2
+expect_caught "AVX in a plain object" "leak.o has AVX code" "${isa[@]}"
+rm "$tree/build/obj/src/leak.o"
+echo '__attribute__((target("bmi2"))) unsigned f(unsigned a, unsigned b) { return __builtin_ia32_pext_si(a, b); }' |
+    compile src/bits.o
+expect_caught "BMI2 in a plain object" "bits.o has AVX code" "${isa[@]}"
+rm "$tree/build/obj/src/bits.o"
+echo '#include <immintrin.h>
+void f(float *x) { _mm512_storeu_ps(x, _mm512_add_ps(_mm512_loadu_ps(x), _mm512_loadu_ps(x + 16))); }' |
+    compile kernels/wide_avx2.o -mavx512f
+expect_caught "AVX-512 in an AVX2 object" "wide_avx2.o has AVX-512 or VNNI code" "${isa[@]}"
+mv "$tree/build/obj/kernels/wide_avx2.o" "$tree/build/obj/kernels/wide_avxvnni.o"
+expect_caught "AVX-512 in an AVX-VNNI object" "wide_avxvnni.o has AVX-512 code" "${isa[@]}"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
