@@ -72,6 +72,7 @@ struct attention_item {
 };
 typedef void attention_kernel(const struct attention_item *item);
 
+/* Scratch that any attention kernel may use for heads of that many dims. */
 size_t attention_scratch_bytes(int head_dim);
 
 /* out [ceil(count / 16)][head_dim][16] from k rows k_step floats apart. */

@@ -37,6 +37,8 @@ const char *backend_device_name(const struct backend *backend); /* "cpu" */
 const char *backend_level_name(const struct backend *backend);  /* "avx512vnni" */
 int backend_threads(const struct backend *backend);
 
+/* A buffer [rows, width], both at least 1, contents undefined. Destroy with
+ * backend_buffer_destroy, which takes NULL. */
 enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
                                        struct backend_buffer **out, struct dllm_error *error);
 void backend_buffer_destroy(struct backend_buffer *buffer);

@@ -52,6 +52,7 @@ enum dllm_status pick_row(const float *logits, int vocab, const struct pick_rule
                           int32_t position, void *scratch, struct pick *out,
                           struct dllm_error *error);
 
+/* Bytes of scratch that pick_row needs for rows of vocab logits. */
 size_t pick_scratch_bytes(int vocab);
 
 #endif

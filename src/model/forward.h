@@ -22,6 +22,7 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
                                 int max_rows, struct forward **out, struct dllm_error *error);
 void forward_destroy(struct forward *forward);
 
+/* The sizes it was made for. */
 int forward_max_length(const struct forward *forward);
 int forward_max_rows(const struct forward *forward);
 

@@ -57,6 +57,7 @@ enum dllm_status tokenizer_decode(const struct tokenizer *tokenizer, const int32
 /* The id of a token's exact string, -1 if there is none. */
 int32_t tokenizer_find(const struct tokenizer *tokenizer, struct dllm_string text);
 
+/* Number of ids, and the kind of one (0 <= id < size). */
 size_t tokenizer_size(const struct tokenizer *tokenizer);
 enum token_type tokenizer_type(const struct tokenizer *tokenizer, int32_t id);
 /* Whether the id prints any text when decoded with show_control. */
