@@ -55,13 +55,14 @@ typedef void rope_kernel(const struct rope_row *row);
 typedef void guide_kernel(float *y, const float *u, double scale, int width);
 
 /* Attention of up to ATTENTION_QUERIES queries of one head over all keys. */
-enum { ATTENTION_QUERIES = 8, ATTENTION_KEYS = 128, ATTENTION_LANES = 16 };
+enum { ATTENTION_QUERIES = 8, ATTENTION_KEYS = 128, ATTENTION_LANES = 16, ATTENTION_KEY_PAD = 32 };
 
 struct attention_item {
     const float *q; /* first query; rows q_step floats apart */
     size_t q_step;
     int queries; /* 1 .. ATTENTION_QUERIES */
-    /* Keys turned by turn_keys: [keys / 16][head_dim][16], the last group padded with zeros. */
+    /* Keys turned by turn_keys, [keys / 16][head_dim][16], padded with zeros to a
+     * multiple of ATTENTION_KEY_PAD keys. */
     const float *keys;
     const float *v; /* first value row of the head; rows v_step floats apart */
     size_t v_step;
@@ -75,7 +76,8 @@ typedef void attention_kernel(const struct attention_item *item);
 /* Scratch that any attention kernel may use for heads of that many dims. */
 size_t attention_scratch_bytes(int head_dim);
 
-/* out [ceil(count / 16)][head_dim][16] from k rows k_step floats apart. */
+/* out [keys / 16][head_dim][16] from count k rows k_step floats apart; keys =
+ * count rounded up to ATTENTION_KEY_PAD, those past the end are zeros. */
 typedef void turn_keys_kernel(const float *k, size_t k_step, int count, int head_dim, float *out);
 
 struct cpu_kernels {
