@@ -4,9 +4,11 @@
  * [blocks][tokens][...], so that everything one weight panel meets is
  * contiguous. The last super-block is padded with zeros.
  *
- * int8 forms (weights in super-blocks of 256): q = round-half-even(x * 127 /
- * max|x|) with one scale max|x| / 127 per 256 values; with weights in blocks
- * of 32 (Q8_0) the scale is per 32 values. A block of zeros has scale 0.
+ * int8 forms: q = round-half-even(x * (127 / max|x|)) with one scale
+ * max|x| / 127 per 256 values (weights in super-blocks of 256) or per 32 values
+ * (Q8_0). A block without a magnitude of ACTIVATION_TINY or more has scale 0
+ * and q = 0. A block with a NaN or an infinity has q = 0 and that NaN or
+ * infinity as its scale, so that everything computed from it is not finite.
  */
 #ifndef ACTIVATIONS_H
 #define ACTIVATIONS_H
@@ -15,6 +17,9 @@
 #include <stdint.h>
 
 enum { SUPER_BLOCK = 256 };
+
+/* 2^-100: from here on 127 / max and max / 127 are normal numbers. */
+#define ACTIVATION_TINY 0x1p-100f
 
 /* Which form a weight type multiplies with; bits of a set. */
 enum activation_form {
@@ -26,10 +31,41 @@ enum activation_form {
 /* The form for a weight type (enum dtype), 0 if it has no kernel. */
 unsigned activation_form_of(uint32_t type);
 
-/* One int8 form with the sums that its kernels start from. */
-struct activations_q8 {
-    int8_t *q;    /* [blocks][tokens][256], in the kernels' order */
-    float *scale; /* [blocks][tokens], or [blocks][tokens][8] per 32 values */
+/*
+ * Order of q in the form for 256: within each 64 values the groups of four of
+ * the first and of the second 32 alternate. One 64-bit load then fetches four
+ * values of two sub-blocks (weights in sub-blocks of 32: 2k and 2k + 1; in
+ * groups of 16: g and g + 2), which is how the panels of all K types lie.
+ * Returns the place of value k, 0 <= k < 256.
+ */
+static inline int activation_place(int k)
+{
+    return (k & ~63) + (k & 31) / 4 * 8 + (k >> 5 & 1) * 4 + (k & 3);
+}
+
+/* Bits of `wide`: a sum over a sub-block of that type may leave int16. */
+enum activation_wide { WIDE_Q4_K = 1, WIDE_Q5_K = 2, WIDE_Q6_K = 4 };
+
+/*
+ * int8 with one scale per 256 values, and what its kernels start from. Every
+ * array is [blocks][tokens][...]. Pair i = 2h + c (h = 0..3, c = 0, 1) of the
+ * groups of 16 is (g, g + 2) with g = 4h + c.
+ */
+struct activations_q8_256 {
+    int8_t *q;        /* [256], see activation_place */
+    float *scale;     /* one */
+    int16_t *sums32;  /* [8] sums of 32 values: Q4_K and Q5_K minimums */
+    int32_t *start16; /* [8 pairs][2] -32 * sum of a group: Q6_K counts q from 0 */
+    int32_t *start8;  /* [8 pairs][2 halves][2] the same per half group */
+    int16_t *start2;  /* [8 pairs][2][2] the same, values 0, 1 and 2, 3 of each four apart */
+    uint8_t *wide;    /* bits of enum activation_wide */
+};
+
+/* int8 with a scale per 32 values, in plain order. */
+struct activations_q8_32 {
+    int8_t *q;        /* [256] */
+    float *scale;     /* [8] */
+    int32_t *start32; /* [8] -128 * sum of 32 values: Q8_0 weights counted from 0 */
 };
 
 /* A value type: pointers into one allocation, cut by activations_layout. */
@@ -37,14 +73,15 @@ struct activations {
     int tokens, width, blocks; /* blocks = ceil(width / 256) */
     unsigned forms;            /* bit set of enum activation_form that are filled */
     float *f32;                /* [blocks][tokens][256] */
-    struct activations_q8 q8_256;
-    struct activations_q8 q8_32;
+    struct activations_q8_256 q8_256;
+    struct activations_q8_32 q8_32;
 };
 
-/* Bytes of storage for tokens x width in the given forms. */
+/* Bytes of storage for tokens x width (both at least 1) in the given forms. */
 size_t activations_bytes(int tokens, int width, unsigned forms);
 
-/* Cuts storage (64-byte aligned, activations_bytes long) into the fields. */
+/* Cuts storage (64-byte aligned, activations_bytes long) into the fields; the
+ * pointers of forms that are not asked for become NULL. */
 void activations_layout(struct activations *out, void *storage, int tokens, int width,
                         unsigned forms);
 

@@ -1,0 +1,12 @@
+/*
+ * prepare.h: the kernels that turn a row of f32 values into the forms of
+ * activations.h. All give the same bits.
+ */
+#ifndef PREPARE_H
+#define PREPARE_H
+
+#include "kernels.h"
+
+prepare_kernel prepare_ref;
+
+#endif
