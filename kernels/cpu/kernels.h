@@ -11,9 +11,14 @@
 #include "cpu_features.h"
 #include "dtype.h"
 
-/* One work item of a matmul: consecutive rows of a matrix against all tokens.
- * out[t * out_step + r] = dot(row r, token t), plus bias[r] if bias is given,
- * added to what is there if accumulate is set. */
+/*
+ * One work item of a matmul: consecutive rows of a matrix against all tokens.
+ * y = dot(row r, token t), then y = y + bias[r] if bias is given, then
+ * out[t * out_step + r] = y, or out[...] + y if accumulate is set. The order of
+ * every float operation of the dot is in matmul_ref.c. Nothing outside the
+ * rows * row_bytes bytes of weights is read, and nothing outside the item's
+ * outputs written. in must hold the form of the weight type.
+ */
 struct matmul_item {
     const void *weights; /* first row, blocks as in the file, any alignment */
     size_t row_bytes;
