@@ -33,6 +33,12 @@ enum dllm_status gguf_get_strings(const struct dllm_file *file, const char *key,
 enum dllm_status gguf_get_integers(const struct dllm_file *file, const char *key, bool required,
                                    int32_t **out, size_t *count, struct dllm_error *error);
 
+/* Reads a file that lies in memory: size >= 1 bytes at data, not owned, which
+ * must outlive the file. name stands for the path in messages. On success *out
+ * must be closed with dllm_file_close. */
+enum dllm_status gguf_open_bytes(const char *name, const void *data, uint64_t size,
+                                 struct dllm_file **out, struct dllm_error *error);
+
 /* The path the file was opened with, for messages. */
 const char *gguf_path(const struct dllm_file *file);
 

@@ -1,0 +1,150 @@
+/*
+ * gguf.c: opens and closes a GGUF file. The walk over its bytes is in
+ * gguf_magic.c, gguf_keys.c and gguf_tensors.c; what a caller may ask an open
+ * file is in gguf_access.c and gguf_get.c.
+ */
+#include "gguf.h"
+
+#include "gguf_parse.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum dllm_status gguf_grow(void **records, size_t count, size_t record_bytes,
+                           struct dllm_error *error)
+{
+    size_t room = count ? 2 * count : 16;
+    void *grown;
+
+    /* Doubled whenever the count reaches a power of two from 16 on. */
+    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
+        return DLLM_OK;
+    grown = realloc(*records, room * record_bytes);
+    if (!grown)
+        return status_no_memory(error, room * record_bytes);
+    *records = grown;
+    return DLLM_OK;
+}
+
+static enum dllm_status read_counts(struct gguf_parser *parser)
+{
+    uint64_t at = parser->cursor.at, left;
+
+    cursor_u64(&parser->cursor, &parser->tensor_count);
+    cursor_u64(&parser->cursor, &parser->key_count);
+    left = cursor_left(&parser->cursor);
+    if (parser->tensor_count <= left / GGUF_TENSOR_BYTES &&
+        parser->key_count <= (left - parser->tensor_count * GGUF_TENSOR_BYTES) / GGUF_KEY_BYTES)
+        return DLLM_OK;
+    return gguf_fail(parser, DLLM_ERROR_FORMAT, at,
+                     "%" PRIu64 " tensors and %" PRIu64 " keys do not fit in the %" PRIu64
+                     " bytes that follow: the file is cut or damaged; download or convert it "
+                     "again",
+                     parser->tensor_count, parser->key_count, left);
+}
+
+static enum dllm_status read_alignment(struct dllm_file *file, struct dllm_error *error)
+{
+    int64_t alignment = GGUF_ALIGNMENT_DEFAULT;
+
+    TRY(gguf_get_integer(file, "general.alignment", false, 1, GGUF_ALIGNMENT_LIMIT, &alignment,
+                         error));
+    if ((alignment & (alignment - 1)) != 0)
+        return status_fail(error, DLLM_ERROR_FORMAT,
+                           "%s: general.alignment is %" PRId64
+                           ", expected a power of two; convert the model again",
+                           file->path, alignment);
+    file->alignment = (uint64_t)alignment;
+    return DLLM_OK;
+}
+
+static enum dllm_status refuse_split(const struct dllm_file *file, struct dllm_error *error)
+{
+    int64_t count = 1, number = 0;
+
+    TRY(gguf_get_integer(file, "split.count", false, 0, 65535, &count, error));
+    TRY(gguf_get_integer(file, "split.no", false, 0, 65535, &number, error));
+    if (count <= 1)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_UNSUPPORTED,
+                       "%s: part %" PRId64 " of a model split into %" PRId64
+                       " files, which this version does not read, expected a whole model; join "
+                       "the parts with llama-gguf-split --merge or get the model in one file",
+                       file->path, number + 1, count);
+}
+
+static enum dllm_status parse(struct dllm_file *file, struct dllm_error *error)
+{
+    struct gguf_parser parser = {
+        .file = file,
+        .cursor = {file->data, file->size, 0},
+        .error = error,
+        .entry_kind = "header",
+    };
+
+    TRY(gguf_read_magic(&parser));
+    TRY(read_counts(&parser));
+    TRY(gguf_read_keys(&parser));
+    TRY(refuse_split(file, error));
+    TRY(read_alignment(file, error));
+    return gguf_read_tensors(&parser);
+}
+
+enum dllm_status gguf_open_bytes(const char *name, const void *data, uint64_t size,
+                                 struct dllm_file **out, struct dllm_error *error)
+{
+    struct dllm_file *file = calloc(1, sizeof *file);
+    enum dllm_status status = DLLM_OK;
+
+    *out = NULL;
+    if (!file)
+        return status_no_memory(error, sizeof *file);
+    file->data = data;
+    file->size = size;
+    file->path = strdup(name);
+    if (!file->path) {
+        status = status_no_memory(error, strlen(name) + 1);
+        goto fail;
+    }
+    TRY_GOTO(parse(file, error));
+    *out = file;
+    return DLLM_OK;
+fail:
+    dllm_file_close(file);
+    return status;
+}
+
+enum dllm_status dllm_file_open(const char *path, struct dllm_file **out, struct dllm_error *error)
+{
+    struct mapfile map;
+    enum dllm_status status;
+
+    *out = NULL;
+    TRY(mapfile_open(path, &map, error));
+    status = gguf_open_bytes(path, map.data, map.size, out, error);
+    if (status != DLLM_OK) {
+        mapfile_close(&map);
+        return status;
+    }
+    (*out)->map = map;
+    return DLLM_OK;
+}
+
+void dllm_file_close(struct dllm_file *file)
+{
+    if (!file)
+        return;
+    names_free(&file->key_index);
+    names_free(&file->tensor_index);
+    free(file->keys);
+    free(file->tensors);
+    free(file->path);
+    mapfile_close(&file->map);
+    free(file);
+}
+
+const char *gguf_path(const struct dllm_file *file)
+{
+    return file->path;
+}
