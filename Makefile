@@ -19,10 +19,11 @@ Q := $(if $(filter 1,$(V)),,@)
 
 VERSION := $(shell cat VERSION)
 CPPFLAGS += -D_GNU_SOURCE -DDLLM_VERSION='"$(VERSION)"' -Iinclude $(addprefix -I,$(wildcard src/*) kernels/cpu)
-# Strict floats: no contraction, no fast-math; the kernels ask for fused operations by name.
+# Strict floats: no contraction, no fast-math; the kernels ask for fused operations by name. Nothing
+# reads the exception flags, and without them comparisons can become vector code; values stay the same.
 CFLAGS ?= -O2 -g
 CFLAGS += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
-          -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread $(SANFLAGS)
+          -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread $(SANFLAGS)
 LDFLAGS += -pthread $(SANFLAGS)
 # Static, so that the binary runs where only libc is installed.
 PCRE2 := $(firstword $(wildcard /usr/lib/*/libpcre2-8.a /usr/lib/libpcre2-8.a) -lpcre2-8)
