@@ -11,6 +11,17 @@
 
 #include "status.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which draw of rng_uniform(seed, step, position, draw) means what. Draws below
+ * PICK_DRAW_TOKEN are the noise of the vocabulary entry of that number. */
+enum {
+    PICK_DRAW_TOKEN = 0x7fffff00, /* Dream's token, by inverse CDF */
+    PICK_DRAW_REMASK,             /* random confidence; origin's coin */
+    PICK_DRAW_ALG                 /* the noise of alg-temp's draw of positions */
+};
+
 enum pick_method {
     PICK_LLADA, /* argmax of l - T ln(-ln u); confidence from the plain softmax */
     PICK_DREAM  /* l / T, top-p, top-k, softmax; draw or argmax; confidence from the same row */
@@ -18,9 +29,9 @@ enum pick_method {
 
 enum pick_confidence {
     PICK_PROBABILITY, /* of the token */
-    PICK_MARGIN,      /* first minus second probability */
-    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10) */
-    PICK_UNIFORM      /* a uniform number, for random remasking */
+    PICK_MARGIN,      /* first minus second probability (Dream only) */
+    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10) (Dream only) */
+    PICK_UNIFORM      /* draw PICK_DRAW_REMASK, for random remasking */
 };
 
 /* Rules of one step, shared by all its rows. */
@@ -40,14 +51,18 @@ struct pick_rules {
 
 struct pick {
     int32_t token;
-    int32_t runner_up;  /* id of the second-highest allowed logit, -1 if none */
+    int32_t runner_up;  /* id of the second-highest finite logit not banned, -1 if none */
     double confidence;  /* by rules->confidence */
-    double probability; /* of the token, from the same distribution */
+    double probability; /* of the token: LLaDA's plain softmax, Dream's filtered one */
 };
 
-/* logits is [vocab] f32. position feeds the random counter and messages.
- * scratch holds pick_scratch_bytes(vocab) bytes, 64-byte aligned. A row with
- * NaN or without a finite logit is DLLM_ERROR_NUMERIC. */
+/* logits is [vocab] f32, vocab below PICK_DRAW_TOKEN. position feeds the random
+ * counter and messages. scratch holds pick_scratch_bytes(vocab) bytes, 64-byte
+ * aligned; rows scored at the same time need one each. Banned and deferred ids
+ * outside the vocabulary are passed over. Equal logits: the lower id wins.
+ *
+ * After banned ids became -inf (whatever they held), a row with NaN or
+ * +infinity, or with -infinity alone, is DLLM_ERROR_NUMERIC. */
 enum dllm_status pick_row(const float *logits, int vocab, const struct pick_rules *rules,
                           int32_t position, void *scratch, struct pick *out,
                           struct dllm_error *error);
