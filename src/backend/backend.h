@@ -39,6 +39,22 @@ int backend_threads(const struct backend *backend);
 
 /* A buffer [rows, width], both at least 1, contents undefined. Destroy with
  * backend_buffer_destroy, which takes NULL. */
+/* What the operations to come will need at most; sizes the workers' scratch. */
+struct backend_limits {
+    int rows;  /* of any buffer */
+    int width; /* of rows that are prepared as matmul inputs */
+    int keys;  /* of attention */
+    int kv_heads, head_dim;
+    int vocab; /* width of logits */
+};
+
+/* Call once before the first operation and again when a limit grows. */
+enum dllm_status backend_reserve(struct backend *backend, const struct backend_limits *limits,
+                                 struct dllm_error *error);
+
+/* Bytes that backend_reserve would hold for these limits. */
+uint64_t backend_reserve_bytes(const struct backend *backend, const struct backend_limits *limits);
+
 enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
                                        struct backend_buffer **out, struct dllm_error *error);
 void backend_buffer_destroy(struct backend_buffer *buffer);
@@ -49,6 +65,10 @@ enum dllm_status backend_activations_create(struct backend *backend, int rows, i
                                             uint64_t types, struct backend_activations **out,
                                             struct dllm_error *error);
 void backend_activations_destroy(struct backend_activations *activations);
+
+/* Bytes that the two constructors take. */
+uint64_t backend_buffer_bytes(int rows, int width);
+uint64_t backend_activations_bytes(int rows, int width, uint64_t types);
 
 /* Copies rows of the buffer to host memory [count, width]. */
 void backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer, int row,
@@ -62,11 +82,23 @@ void backend_embed(struct backend *backend, const struct backend_matrix *matrix,
 void backend_gather(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
                     int count, struct backend_buffer *out);
 
-/* Prepares rows [0, count) of x as matmul inputs for weights of the types in
- * the bit set. With weight [width]: RMS norm first,
- * x * weight / sqrt(mean(x^2) + eps). */
-void backend_prepare(struct backend *backend, const struct backend_buffer *x, const float *weight,
-                     float eps, int count, uint64_t types, struct backend_activations *out);
+/* Rows [first, first + count) of a buffer. */
+struct backend_rows {
+    const struct backend_buffer *buffer;
+    int first, count;
+};
+
+/* RMS norm: x * weight / sqrt(mean(x^2) + eps), weight [width]. */
+struct backend_norm {
+    const float *weight;
+    float eps;
+};
+
+/* Makes rows of x the inputs of matmuls with weights of the types in the bit
+ * set (bit i: enum dtype i); norm NULL: as they are. */
+void backend_prepare(struct backend *backend, struct backend_rows x,
+                     const struct backend_norm *norm, uint64_t types,
+                     struct backend_activations *out);
 
 /* silu(gate) * up, then as backend_prepare without a norm. */
 void backend_prepare_gated(struct backend *backend, const struct backend_buffer *gate,
@@ -82,42 +114,52 @@ struct backend_product {
     bool accumulate;
 };
 
-/* Up to 4 products over the same input rows [0, in's count) in one launch. */
+/* Up to 4 products over the same input rows (those last prepared) in one
+ * launch; row t of an out buffer belongs to input row t. */
 void backend_matmul(struct backend *backend, const struct backend_activations *in,
                     const struct backend_product *products, int count);
 
 enum rope_pairing { ROPE_ADJACENT = 0, ROPE_HALVES };
 
-/* Attention geometry; head_dim is a multiple of 32. */
+/* Attention geometry; head_dim is a multiple of 32, heads one of kv_heads. */
 struct backend_heads {
     int heads, kv_heads, head_dim;
     int rope_dims; /* leading dims of a head that turn; even */
     enum rope_pairing pairing;
 };
 
-/* Rotates q [count, heads * head_dim] and k [count, kv_heads * head_dim] in
- * place; angles [count, rope_dims / 2, 2] holds cos and sin per position. */
-void backend_rope(struct backend *backend, const struct backend_heads *heads, const float *angles,
-                  int count, struct backend_buffer *q, struct backend_buffer *k);
+/* Rotary position embedding of rows [0, count) of x [count, heads * head_dim],
+ * in place. angles is [positions, rope_dims / 2, 2] (cos, sin); row t stands at
+ * position positions[t], or t when positions is NULL. */
+struct backend_rotation {
+    struct backend_buffer *x;
+    int heads, count;
+    const float *angles;
+    const int32_t *positions;
+};
+void backend_rope(struct backend *backend, const struct backend_heads *geometry,
+                  const struct backend_rotation *rotation);
 
-/* out[t, :] = softmax(q[t] k' / sqrt(head_dim)) v, every query over all
- * key_count keys, no mask; out may be q. */
-void backend_attention(struct backend *backend, const struct backend_heads *heads, int query_count,
-                       int key_count, const struct backend_buffer *q,
-                       const struct backend_buffer *k, const struct backend_buffer *v,
-                       struct backend_buffer *out);
+/* out[t, :] = softmax(q[t] k' / sqrt(head_dim)) v for t < query_count, every
+ * query over all key_count keys, no mask; out may be q. */
+struct backend_attention_io {
+    const struct backend_buffer *q, *k, *v;
+    struct backend_buffer *out;
+    int query_count, key_count;
+};
+void backend_attention(struct backend *backend, const struct backend_heads *geometry,
+                       const struct backend_attention_io *io);
 
 /* logits[t, :] = u + (scale + 1) * (logits[t, :] - u), u = unguided[t, :]. */
 void backend_guide(struct backend *backend, struct backend_buffer *logits,
                    const struct backend_buffer *unguided, int count, double scale);
 
-/* Picks a token for each of rows [first, first + count) of logits (pick.h);
- * picks[i] and positions[i] belong to row first + i. Fails with
- * DLLM_ERROR_NUMERIC naming position and step. */
-enum dllm_status backend_pick_rows(struct backend *backend, const struct backend_buffer *logits,
-                                   int first, int count, const struct pick_rules *rules,
-                                   const int32_t *positions, struct pick *picks,
-                                   struct dllm_error *error);
+/* Picks a token for each of the rows of logits (pick.h); picks[i] and
+ * positions[i] belong to row first + i. Fails with DLLM_ERROR_NUMERIC naming
+ * the position and step of the first bad row. */
+enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows logits,
+                                   const struct pick_rules *rules, const int32_t *positions,
+                                   struct pick *picks, struct dllm_error *error);
 
 /* Seconds spent per kind of operation since the last reset. */
 struct backend_profile {

@@ -27,7 +27,8 @@ int forward_max_length(const struct forward *forward);
 int forward_max_rows(const struct forward *forward);
 
 /* Bytes that forward_create would take, without allocating. */
-uint64_t forward_bytes(const struct model *model, int max_length, int max_rows);
+uint64_t forward_bytes(const struct backend *backend, const struct model *model, int max_length,
+                       int max_rows);
 
 /* Runs the pass over ids [length] and keeps the hidden state of the rows
  * (ascending, each < length, count <= length) before the output norm. */
@@ -38,8 +39,9 @@ void forward_run(struct forward *forward, const int32_t *ids, int length, const 
  * [count, vocab] of the workspace, valid until the next call. */
 struct backend_buffer *forward_logits(struct forward *forward, int first, int count);
 
-/* The same pass under guidance: runs ids and then unguided, and answers
- * forward_logits-like with u + (scale + 1)(l - u). */
+/* Guidance: run the pass over the canvas with its prompt masked, keep its rows
+ * aside, then run the other pass over the same rows; the logits of both come
+ * combined as u + (scale + 1)(l - u), valid until the next call. */
 void forward_keep_unguided(struct forward *forward);
 struct backend_buffer *forward_logits_guided(struct forward *forward, int first, int count,
                                              double scale);

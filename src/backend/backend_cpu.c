@@ -1,0 +1,235 @@
+/*
+ * backend_cpu.c: the CPU backend's life: threads, kernels, buffers, scratch.
+ * Nothing is allocated by an operation; backend_reserve has sized everything.
+ */
+#include "backend_cpu.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum dllm_status choose_level(const char *name, enum cpu_level *out,
+                                     struct dllm_error *error)
+{
+    char usable[64] = "";
+
+    *out = cpu_level_best();
+    if (!name)
+        return DLLM_OK;
+    if (cpu_level_parse(name, out) && cpu_level_available(*out))
+        return DLLM_OK;
+    for (int level = 0; level < CPU_LEVELS; level++)
+        if (cpu_level_available((enum cpu_level)level)) {
+            size_t at = strlen(usable);
+
+            snprintf(usable + at, sizeof usable - at, "%s%s", at ? ", " : "",
+                     cpu_level_name((enum cpu_level)level));
+        }
+    return status_fail(error, DLLM_ERROR_USAGE, "CPU level '%s' %s; this machine has %s", name,
+                       cpu_level_parse(name, out) ? "cannot run here" : "does not exist", usable);
+}
+
+enum dllm_status backend_cpu_create(int threads, const char *cpu_level, struct backend **out,
+                                    struct dllm_error *error)
+{
+    enum dllm_status status;
+    struct backend *backend = calloc(1, sizeof *backend);
+
+    if (!backend)
+        return status_no_memory(error, sizeof *backend);
+    TRY_GOTO(choose_level(cpu_level, &backend->level, error));
+    TRY_GOTO(pool_create(threads, &backend->pool, error));
+    cpu_kernels_init(&backend->kernels, backend->level);
+    *out = backend;
+    return DLLM_OK;
+fail:
+    backend_destroy(backend);
+    return status;
+}
+
+void backend_destroy(struct backend *backend)
+{
+    if (!backend)
+        return;
+    pool_destroy(backend->pool);
+    free(backend->scratch);
+    free(backend->turned_keys);
+    free(backend);
+}
+
+const char *backend_device_name(const struct backend *backend)
+{
+    (void)backend;
+    return "cpu";
+}
+
+const char *backend_level_name(const struct backend *backend)
+{
+    return cpu_level_name(backend->level);
+}
+
+int backend_threads(const struct backend *backend)
+{
+    return pool_threads(backend->pool);
+}
+
+static size_t worker_scratch_bytes(const struct backend_limits *limits)
+{
+    size_t bytes = matmul_scratch_bytes(limits->rows);
+
+    bytes = MAX(bytes, sizeof(float) * (size_t)limits->width);
+    bytes = MAX(bytes, attention_scratch_bytes(limits->head_dim));
+    bytes = MAX(bytes, pick_scratch_bytes(limits->vocab));
+    return ROUND_UP(bytes, (size_t)CACHE_LINE);
+}
+
+static size_t turned_keys_bytes(const struct backend_limits *limits)
+{
+    return sizeof(float) * (size_t)limits->kv_heads * (size_t)limits->head_dim *
+           (size_t)ROUND_UP(limits->keys, ATTENTION_KEY_PAD);
+}
+
+uint64_t backend_reserve_bytes(const struct backend *backend, const struct backend_limits *limits)
+{
+    return (uint64_t)backend_threads(backend) * worker_scratch_bytes(limits) +
+           turned_keys_bytes(limits);
+}
+
+enum dllm_status backend_reserve(struct backend *backend, const struct backend_limits *limits,
+                                 struct dllm_error *error)
+{
+    const struct backend_limits *old = &backend->limits;
+    struct backend_limits grown = {
+        .rows = MAX(old->rows, limits->rows),
+        .width = MAX(old->width, limits->width),
+        .keys = MAX(old->keys, limits->keys),
+        .kv_heads = MAX(old->kv_heads, limits->kv_heads),
+        .head_dim = MAX(old->head_dim, limits->head_dim),
+        .vocab = MAX(old->vocab, limits->vocab),
+    };
+    size_t scratch_bytes = worker_scratch_bytes(&grown);
+    size_t threads = (size_t)pool_threads(backend->pool);
+    char *scratch = aligned_alloc(CACHE_LINE, threads * scratch_bytes);
+    size_t keys_bytes = turned_keys_bytes(&grown);
+    float *keys = aligned_alloc(CACHE_LINE, ROUND_UP(keys_bytes, (size_t)CACHE_LINE));
+
+    if (!scratch || !keys) {
+        free(scratch);
+        free(keys);
+        return status_no_memory(error, threads * scratch_bytes + keys_bytes);
+    }
+    free(backend->scratch);
+    free(backend->turned_keys);
+    backend->scratch = scratch;
+    backend->scratch_bytes = scratch_bytes;
+    backend->turned_keys = keys;
+    backend->limits = grown;
+    return DLLM_OK;
+}
+
+uint64_t backend_buffer_bytes(int rows, int width)
+{
+    return ROUND_UP(sizeof(float) * (uint64_t)rows * (uint64_t)width, CACHE_LINE);
+}
+
+enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
+                                       struct backend_buffer **out, struct dllm_error *error)
+{
+    uint64_t bytes = backend_buffer_bytes(rows, width);
+    struct backend_buffer *buffer = malloc(sizeof *buffer);
+
+    (void)backend;
+    if (!buffer)
+        return status_no_memory(error, sizeof *buffer);
+    *buffer = (struct backend_buffer){rows, width, aligned_alloc(CACHE_LINE, bytes)};
+    if (!buffer->data) {
+        free(buffer);
+        return status_no_memory(error, bytes);
+    }
+    *out = buffer;
+    return DLLM_OK;
+}
+
+void backend_buffer_destroy(struct backend_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    free(buffer->data);
+    free(buffer);
+}
+
+unsigned backend_cpu_forms(uint64_t types)
+{
+    unsigned forms = 0;
+
+    for (uint32_t type = 0; type < DTYPE_LIMIT; type++)
+        if (types >> type & 1)
+            forms |= activation_form_of(type);
+    return forms;
+}
+
+uint64_t backend_activations_bytes(int rows, int width, uint64_t types)
+{
+    return ROUND_UP(activations_bytes(rows, width, backend_cpu_forms(types)), CACHE_LINE);
+}
+
+enum dllm_status backend_activations_create(struct backend *backend, int rows, int width,
+                                            uint64_t types, struct backend_activations **out,
+                                            struct dllm_error *error)
+{
+    uint64_t bytes = backend_activations_bytes(rows, width, types);
+    struct backend_activations *activations = calloc(1, sizeof *activations);
+
+    (void)backend;
+    if (!activations)
+        return status_no_memory(error, sizeof *activations);
+    activations->storage = aligned_alloc(CACHE_LINE, bytes);
+    if (!activations->storage) {
+        free(activations);
+        return status_no_memory(error, bytes);
+    }
+    *out = activations;
+    return DLLM_OK;
+}
+
+void backend_activations_destroy(struct backend_activations *activations)
+{
+    if (!activations)
+        return;
+    free(activations->storage);
+    free(activations);
+}
+
+void backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer, int row,
+                         int count, float *out)
+{
+    (void)backend;
+    memcpy(out, buffer->data + (size_t)row * (size_t)buffer->width,
+           sizeof(float) * (size_t)count * (size_t)buffer->width);
+}
+
+void *backend_cpu_scratch(const struct backend *backend, int worker)
+{
+    return backend->scratch + (size_t)worker * backend->scratch_bytes;
+}
+
+void backend_cpu_run(struct backend *backend, int items, pool_item *item, void *context,
+                     double *seconds)
+{
+    double start = clock_seconds();
+
+    pool_run(backend->pool, items, item, context);
+    *seconds += clock_seconds() - start;
+}
+
+struct backend_profile backend_profile_read(const struct backend *backend)
+{
+    return backend->profile;
+}
+
+void backend_profile_reset(struct backend *backend)
+{
+    backend->profile = (struct backend_profile){0};
+}

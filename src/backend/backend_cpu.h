@@ -1,0 +1,40 @@
+/* backend_cpu.h: what the files of the CPU backend share. */
+#ifndef BACKEND_CPU_H
+#define BACKEND_CPU_H
+
+#include "backend.h"
+#include "kernels.h"
+#include "pool.h"
+
+struct backend_buffer {
+    int rows, width;
+    float *data; /* [rows, width], 64-byte aligned */
+};
+
+struct backend_activations {
+    void *storage;           /* 64-byte aligned */
+    struct activations view; /* cut from storage for the rows in use */
+};
+
+struct backend {
+    struct pool *pool;
+    struct cpu_kernels kernels;
+    enum cpu_level level;
+    struct backend_limits limits;
+    char *scratch;        /* [threads][scratch_bytes], 64-byte aligned */
+    size_t scratch_bytes; /* per worker, a multiple of 64 */
+    float *turned_keys;   /* [kv_heads][keys, padded][head_dim] */
+    struct backend_profile profile;
+};
+
+/* The scratch of one worker. */
+void *backend_cpu_scratch(const struct backend *backend, int worker);
+
+/* The activation forms that weights of these types (bits: enum dtype) need. */
+unsigned backend_cpu_forms(uint64_t types);
+
+/* Runs items on the pool and adds the time they took to *seconds. */
+void backend_cpu_run(struct backend *backend, int items, pool_item *item, void *context,
+                     double *seconds);
+
+#endif

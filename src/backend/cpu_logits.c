@@ -1,0 +1,77 @@
+/* cpu_logits.c: guidance and picks over rows of logits, an item a row. */
+#include "backend_cpu.h"
+
+#include <stdatomic.h>
+
+struct guide_job {
+    const struct cpu_kernels *kernels;
+    struct backend_buffer *logits;
+    const struct backend_buffer *unguided;
+    double scale;
+};
+
+static void guide_item(void *context, int item, int worker)
+{
+    const struct guide_job *job = context;
+    size_t at = (size_t)item * (size_t)job->logits->width;
+
+    (void)worker;
+    job->kernels->guide(job->logits->data + at, job->unguided->data + at, job->scale,
+                        job->logits->width);
+}
+
+void backend_guide(struct backend *backend, struct backend_buffer *logits,
+                   const struct backend_buffer *unguided, int count, double scale)
+{
+    struct guide_job job = {&backend->kernels, logits, unguided, scale};
+
+    backend_cpu_run(backend, count, guide_item, &job, &backend->profile.other);
+}
+
+struct pick_job {
+    const struct backend *backend;
+    struct backend_rows logits;
+    const struct pick_rules *rules;
+    const int32_t *positions;
+    struct pick *picks;
+    atomic_int first_bad; /* lowest item that failed */
+};
+
+static enum dllm_status pick_one(const struct pick_job *job, int item, int worker,
+                                 struct dllm_error *error)
+{
+    const struct backend_buffer *logits = job->logits.buffer;
+    size_t at = (size_t)(job->logits.first + item) * (size_t)logits->width;
+
+    return pick_row(logits->data + at, logits->width, job->rules, job->positions[item],
+                    backend_cpu_scratch(job->backend, worker), &job->picks[item], error);
+}
+
+static void pick_item(void *context, int item, int worker)
+{
+    struct pick_job *job = context;
+    int bad = atomic_load(&job->first_bad);
+
+    if (pick_one(job, item, worker, NULL) == DLLM_OK)
+        return;
+    while (item < bad && !atomic_compare_exchange_weak(&job->first_bad, &bad, item))
+        ;
+}
+
+enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows logits,
+                                   const struct pick_rules *rules, const int32_t *positions,
+                                   struct pick *picks, struct dllm_error *error)
+{
+    struct pick_job job = {.backend = backend,
+                           .logits = logits,
+                           .rules = rules,
+                           .positions = positions,
+                           .picks = picks};
+
+    atomic_init(&job.first_bad, logits.count);
+    backend_cpu_run(backend, logits.count, pick_item, &job, &backend->profile.other);
+    if (atomic_load(&job.first_bad) == logits.count)
+        return DLLM_OK;
+    /* The first bad row again, now for its message: the same on any thread count. */
+    return pick_one(&job, atomic_load(&job.first_bad), 0, error);
+}

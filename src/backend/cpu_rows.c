@@ -1,0 +1,128 @@
+/* cpu_rows.c: the operations that go over rows one by one, an item a row. */
+#include "backend_cpu.h"
+
+#include <string.h>
+
+static float *row_of(const struct backend_buffer *buffer, int row)
+{
+    return buffer->data + (size_t)row * (size_t)buffer->width;
+}
+
+struct embed_job {
+    const struct backend_matrix *matrix;
+    const int32_t *ids;
+    struct backend_buffer *x;
+};
+
+static void embed_item(void *context, int item, int worker)
+{
+    const struct embed_job *job = context;
+    const struct backend_matrix *matrix = job->matrix;
+    size_t bytes = dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
+
+    (void)worker;
+    dequantize_row(matrix->type, (const char *)matrix->data + (size_t)job->ids[item] * bytes,
+                   matrix->width, row_of(job->x, item));
+}
+
+void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,
+                   int count, struct backend_buffer *x)
+{
+    struct embed_job job = {matrix, ids, x};
+
+    backend_cpu_run(backend, count, embed_item, &job, &backend->profile.other);
+}
+
+void backend_gather(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
+                    int count, struct backend_buffer *out)
+{
+    (void)backend;
+    for (int t = 0; t < count; t++)
+        memcpy(row_of(out, t), row_of(x, rows[t]), sizeof(float) * (size_t)x->width);
+}
+
+struct prepare_job {
+    const struct backend *backend;
+    struct backend_rows x;
+    const struct backend_norm *norm; /* NULL: none */
+    const struct backend_buffer *up; /* NULL: no gate */
+    struct activations *out;
+};
+
+static void prepare_item(void *context, int item, int worker)
+{
+    const struct prepare_job *job = context;
+    const struct cpu_kernels *kernels = &job->backend->kernels;
+    const int width = job->x.buffer->width;
+    const float *x = row_of(job->x.buffer, job->x.first + item);
+    float *row = backend_cpu_scratch(job->backend, worker);
+
+    if (job->norm) {
+        kernels->rms_norm(x, job->norm->weight, job->norm->eps, width, row);
+        x = row;
+    } else if (job->up) {
+        kernels->gated(x, row_of(job->up, item), width, row);
+        x = row;
+    }
+    kernels->prepare(x, item, job->out);
+}
+
+static void prepare(struct backend *backend, struct prepare_job *job, uint64_t types,
+                    struct backend_activations *out)
+{
+    job->backend = backend;
+    job->out = &out->view;
+    activations_layout(&out->view, out->storage, job->x.count, job->x.buffer->width,
+                       backend_cpu_forms(types));
+    backend_cpu_run(backend, job->x.count, prepare_item, job, &backend->profile.other);
+}
+
+void backend_prepare(struct backend *backend, struct backend_rows x,
+                     const struct backend_norm *norm, uint64_t types,
+                     struct backend_activations *out)
+{
+    struct prepare_job job = {.x = x, .norm = norm};
+
+    prepare(backend, &job, types, out);
+}
+
+void backend_prepare_gated(struct backend *backend, const struct backend_buffer *gate,
+                           const struct backend_buffer *up, int count, uint64_t types,
+                           struct backend_activations *out)
+{
+    struct prepare_job job = {.x = {gate, 0, count}, .up = up};
+
+    prepare(backend, &job, types, out);
+}
+
+struct rope_job {
+    const struct cpu_kernels *kernels;
+    const struct backend_heads *geometry;
+    const struct backend_rotation *rotation;
+};
+
+static void rope_item(void *context, int item, int worker)
+{
+    const struct rope_job *job = context;
+    const struct backend_rotation *rotation = job->rotation;
+    size_t position = (size_t)(rotation->positions ? rotation->positions[item] : item);
+    struct rope_row row = {
+        .x = row_of(rotation->x, item),
+        .angles = rotation->angles + position * (size_t)job->geometry->rope_dims,
+        .heads = rotation->heads,
+        .head_dim = job->geometry->head_dim,
+        .rope_dims = job->geometry->rope_dims,
+        .halves = job->geometry->pairing == ROPE_HALVES,
+    };
+
+    (void)worker;
+    job->kernels->rope(&row);
+}
+
+void backend_rope(struct backend *backend, const struct backend_heads *geometry,
+                  const struct backend_rotation *rotation)
+{
+    struct rope_job job = {&backend->kernels, geometry, rotation};
+
+    backend_cpu_run(backend, rotation->count, rope_item, &job, &backend->profile.other);
+}
