@@ -55,6 +55,8 @@ enum dllm_status backend_reserve(struct backend *backend, const struct backend_l
 /* Bytes that backend_reserve would hold for these limits. */
 uint64_t backend_reserve_bytes(const struct backend *backend, const struct backend_limits *limits);
 
+/* A buffer [rows, width], both at least 1, contents undefined. Destroy with
+ * backend_buffer_destroy, which takes NULL. */
 enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
                                        struct backend_buffer **out, struct dllm_error *error);
 void backend_buffer_destroy(struct backend_buffer *buffer);

@@ -36,6 +36,7 @@ struct llama_peer_model;
 const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out);
 void llama_peer_model_free(struct llama_peer_model *model);
 
+/* Number of ids, which is the length of a row of logits. */
 int llama_peer_vocab_size(const struct llama_peer_model *model);
 
 /* Ids of text, no bos. Returns their number, or minus the capacity needed when
