@@ -53,7 +53,7 @@ report() { # title, findings on stdin
                     } else if (/^\{/ || /[{]$/) text = ""
                     next
                 }
-                /\*\/$/ || /^};$/ { covered = 1; next }
+                /\*\/$/ || /^(enum .*)?};$/ { covered = 1; next }
                 { covered = 0 }' "$file"
         done)
 }

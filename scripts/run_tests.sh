@@ -38,7 +38,7 @@ count_log() {
 unexpected_skips() { # name log
     local names
     [ "${CI:-}" = true ] || return 0
-    names=$(sed -n 's/^\[  SKIPPED \] \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p' "$2" | sort -u | sed "s|^|$1 |")
+    names=$(sed -n 's/^\[  SKIPPED \] \([^0-9].*\)$/\1/p' "$2" | sort -u | sed "s|^|$1 |")
     echo "${names:-$1}" | while read -r line; do
         grep -qsxE "(${1}|${line})( +#.*)?" tests/expected_skips.txt || echo "$line"
     done

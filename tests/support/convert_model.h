@@ -1,0 +1,23 @@
+/*
+ * convert_model.h: the same model with other weight types, for tests: copies
+ * a GGUF file and turns its F32 matrices into half floats, or rounds them as
+ * half floats would be and leaves them F32.
+ */
+#ifndef CONVERT_MODEL_H
+#define CONVERT_MODEL_H
+
+#include "dllm.h"
+
+/* How the matrices (tensors of two dimensions) are written. */
+enum convert_kind {
+    CONVERT_F16,
+    CONVERT_BF16,
+    CONVERT_F32_ROUNDED_F16, /* F32 values that an F16 holds exactly */
+    CONVERT_F32_ROUNDED_BF16
+};
+
+/* Reads the file at in, whose tensors are all F32, and writes the converted one
+ * to out. Returns false when either file cannot be opened, read or written. */
+bool convert_model(const char *in, const char *out, enum convert_kind kind);
+
+#endif
