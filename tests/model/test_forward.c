@@ -1,0 +1,300 @@
+/*
+ * test_forward: the transformer on tiny random models: same bits however it is
+ * asked, and equal to a plain loop in double precision.
+ */
+#include "forward.h"
+#include "test_paths.h"
+#include "tiny_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LENGTH = 21, MAX_VOCAB = 40 };
+
+/* An open model with its workspace. */
+struct fixture {
+    struct dllm_file *file;
+    struct model model;
+    struct backend *backend;
+    struct forward *forward;
+    int32_t ids[LENGTH], rows[LENGTH];
+};
+
+static void open_model(struct fixture *f, const struct tiny_model *tiny, int threads,
+                       const char *level)
+{
+    char path[TEST_PATH_BYTES];
+
+    memset(f, 0, sizeof *f);
+    f->file = tiny_model_open(tiny, path);
+    unlink(path);
+    assert_non_null(f->file);
+    assert_int_equal(hparams_read(f->file, &f->model.hparams, NULL), DLLM_OK);
+    assert_int_equal(weights_bind(f->file, &f->model.hparams, &f->model.weights, NULL), DLLM_OK);
+    assert_int_equal(backend_cpu_create(threads, level, &f->backend, NULL), DLLM_OK);
+    assert_int_equal(forward_create(f->backend, &f->model, LENGTH, LENGTH, &f->forward, NULL),
+                     DLLM_OK);
+    for (int i = 0; i < LENGTH; i++) {
+        f->ids[i] = (7 * i + 3) % tiny->vocab;
+        f->rows[i] = i;
+    }
+}
+
+static void close_model(struct fixture *f)
+{
+    forward_destroy(f->forward);
+    backend_destroy(f->backend);
+    weights_free(&f->model.weights);
+    dllm_file_close(f->file);
+}
+
+static void all_logits(struct fixture *f, float *out)
+{
+    forward_run(f->forward, f->ids, LENGTH, f->rows, LENGTH);
+    backend_buffer_read(f->backend, forward_logits(f->forward, 0, LENGTH), 0, LENGTH, out);
+}
+
+/* ------------------------------- the same transformer, in doubles ------- */
+
+static double at(const struct backend_matrix *m, int row, int column)
+{
+    return (double)((const float *)m->data)[(size_t)row * (size_t)m->width + (size_t)column];
+}
+
+/* out[t] = matrix * in[t] + bias for LENGTH tokens. */
+static void slow_matmul(const struct backend_matrix *m, const float *bias, const double *in,
+                        double *out)
+{
+    for (int t = 0; t < LENGTH; t++)
+        for (int r = 0; r < m->rows; r++) {
+            double sum = bias ? (double)bias[r] : 0;
+
+            for (int c = 0; c < m->width; c++)
+                sum += at(m, r, c) * in[t * m->width + c];
+            out[t * m->rows + r] = sum;
+        }
+}
+
+static void slow_norm(const double *x, const float *weight, double eps, int width, double *out)
+{
+    for (int t = 0; t < LENGTH; t++) {
+        double squares = 0;
+
+        for (int i = 0; i < width; i++)
+            squares += x[t * width + i] * x[t * width + i];
+        for (int i = 0; i < width; i++)
+            out[t * width + i] = x[t * width + i] / sqrt(squares / width + eps) * (double)weight[i];
+    }
+}
+
+static void slow_rope(const struct hparams *h, int heads, double *x)
+{
+    int pairs = h->rope_dims / 2;
+    bool halves = h->arch->pairing == ROPE_HALVES;
+
+    for (int t = 0; t < LENGTH; t++)
+        for (int head = 0; head < heads; head++)
+            for (int i = 0; i < pairs; i++) {
+                double *p = x + (t * heads + head) * h->head_dim;
+                double *a = p + (halves ? i : 2 * i), *b = halves ? a + pairs : a + 1;
+                double angle = t * pow(h->rope_base, -2.0 * i / h->rope_dims);
+                double x0 = *a, x1 = *b;
+
+                *a = x0 * cos(angle) - x1 * sin(angle);
+                *b = x0 * sin(angle) + x1 * cos(angle);
+            }
+}
+
+static void slow_attention(const struct hparams *h, const double *q, const double *k,
+                           const double *v, double *out)
+{
+    int dim = h->head_dim, kv_width = h->kv_heads * dim, q_width = h->heads * dim;
+
+    for (int t = 0; t < LENGTH; t++)
+        for (int head = 0; head < h->heads; head++) {
+            int shared = head / (h->heads / h->kv_heads) * dim;
+            double score[LENGTH], sum = 0;
+
+            for (int s = 0; s < LENGTH; s++) {
+                score[s] = 0;
+                for (int d = 0; d < dim; d++)
+                    score[s] += q[t * q_width + head * dim + d] * k[s * kv_width + shared + d];
+                score[s] = exp(score[s] / sqrt(dim));
+                sum += score[s];
+            }
+            for (int d = 0; d < dim; d++) {
+                double o = 0;
+
+                for (int s = 0; s < LENGTH; s++)
+                    o += score[s] / sum * v[s * kv_width + shared + d];
+                out[t * q_width + head * dim + d] = o;
+            }
+        }
+}
+
+enum { WIDEST = 256 };
+
+static void slow_layer(const struct hparams *h, const struct layer_weights *w, double *x)
+{
+    static double in[LENGTH * WIDEST], q[LENGTH * WIDEST], k[LENGTH * WIDEST], v[LENGTH * WIDEST];
+    static double gate[LENGTH * WIDEST], up[LENGTH * WIDEST];
+
+    slow_norm(x, w->attn_norm, (double)h->rms_eps, h->hidden, in);
+    slow_matmul(&w->q, w->q_bias, in, q);
+    slow_matmul(&w->k, w->k_bias, in, k);
+    slow_matmul(&w->v, w->v_bias, in, v);
+    slow_rope(h, h->heads, q);
+    slow_rope(h, h->kv_heads, k);
+    slow_attention(h, q, k, v, in);
+    slow_matmul(&w->output, NULL, in, q);
+    for (int i = 0; i < LENGTH * h->hidden; i++)
+        x[i] += q[i];
+    slow_norm(x, w->ffn_norm, (double)h->rms_eps, h->hidden, in);
+    slow_matmul(&w->gate, NULL, in, gate);
+    slow_matmul(&w->up, NULL, in, up);
+    for (int i = 0; i < LENGTH * h->ffn; i++)
+        gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
+    slow_matmul(&w->down, NULL, gate, q);
+    for (int i = 0; i < LENGTH * h->hidden; i++)
+        x[i] += q[i];
+}
+
+static void slow_logits(const struct fixture *f, double *out)
+{
+    static double x[LENGTH * WIDEST], in[LENGTH * WIDEST];
+    const struct hparams *h = &f->model.hparams;
+    const struct weights *w = &f->model.weights;
+
+    for (int t = 0; t < LENGTH; t++)
+        for (int i = 0; i < h->hidden; i++)
+            x[t * h->hidden + i] = at(&w->embedding, f->ids[t], i);
+    for (int i = 0; i < h->layers; i++)
+        slow_layer(h, &w->layers[i], x);
+    slow_norm(x, w->output_norm, (double)h->rms_eps, h->hidden, in);
+    slow_matmul(&w->head, NULL, in, out);
+}
+
+static void check_against_doubles(const struct tiny_model *tiny)
+{
+    static float got[LENGTH * MAX_VOCAB];
+    static double want[LENGTH * MAX_VOCAB];
+    struct fixture f;
+
+    open_model(&f, tiny, 2, NULL);
+    all_logits(&f, got);
+    slow_logits(&f, want);
+    for (int i = 0; i < LENGTH * tiny->vocab; i++)
+        assert_true(fabs((double)got[i] - want[i]) < 1e-4 * (1 + fabs(want[i])));
+    close_model(&f);
+}
+
+/* Breaks with a wrong pairing, head sharing, bias, norm or residual. */
+static void test_equals_doubles(void **state)
+{
+    struct tiny_model tiny = tiny_model_llada();
+
+    (void)state;
+    check_against_doubles(&tiny);
+    tiny.tied = true;
+    tiny.rope_dims = 16; /* part of a head turns */
+    check_against_doubles(&tiny);
+    tiny = tiny_model_dream();
+    check_against_doubles(&tiny);
+    tiny.key_length = 64; /* heads wider than hidden / heads */
+    check_against_doubles(&tiny);
+    tiny.layers = 1;
+    check_against_doubles(&tiny);
+}
+
+/* Breaks if the last layer's shortcut changes what the asked rows get. */
+static void test_rows_do_not_matter(void **state)
+{
+    static float all[LENGTH * MAX_VOCAB], some[LENGTH * MAX_VOCAB];
+    static const int32_t rows[] = {0, 4, 5, 13, 20};
+    struct tiny_model tiny = tiny_model_dream();
+    struct fixture f;
+
+    (void)state;
+    open_model(&f, &tiny, 2, NULL);
+    all_logits(&f, all);
+    forward_run(f.forward, f.ids, LENGTH, rows, ARRAY_COUNT(rows));
+    backend_buffer_read(f.backend, forward_logits(f.forward, 0, 3), 0, 3, some);
+    backend_buffer_read(f.backend, forward_logits(f.forward, 3, 2), 0, 2, some + 3 * tiny.vocab);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        assert_memory_equal(some + i * (size_t)tiny.vocab, all + rows[i] * tiny.vocab,
+                            sizeof(float) * (size_t)tiny.vocab);
+    close_model(&f);
+}
+
+/* Breaks if a level or a thread count changes a bit. */
+static void test_same_bits_everywhere(void **state)
+{
+    static const char *const levels[] = {"ref", "avx2", "avxvnni", "avx512vnni"};
+    static const int threads[] = {1, 2, 3, 7, 64};
+    static float want[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_dream();
+    struct fixture f;
+
+    (void)state;
+    tiny.type = 30; /* BF16 */
+    open_model(&f, &tiny, 1, "ref");
+    all_logits(&f, want);
+    close_model(&f);
+    for (size_t l = 0; l < ARRAY_COUNT(levels); l++)
+        for (size_t t = 0; t < ARRAY_COUNT(threads); t++) {
+            struct backend *probe;
+
+            if (backend_cpu_create(1, levels[l], &probe, NULL) != DLLM_OK)
+                continue;
+            backend_destroy(probe);
+            open_model(&f, &tiny, threads[t], levels[l]);
+            all_logits(&f, got);
+            assert_memory_equal(want, got, sizeof want);
+            close_model(&f);
+        }
+}
+
+/* Breaks if guidance mixes up the two passes. */
+static void test_guidance(void **state)
+{
+    static float l[LENGTH * MAX_VOCAB], u[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_llada();
+    struct fixture f;
+
+    (void)state;
+    open_model(&f, &tiny, 2, NULL);
+    all_logits(&f, l);
+    f.ids[0] = f.ids[1] = 39;
+    all_logits(&f, u);
+    forward_keep_unguided(f.forward);
+    f.ids[0] = 3;
+    f.ids[1] = 10;
+    forward_run(f.forward, f.ids, LENGTH, f.rows, LENGTH);
+    backend_buffer_read(f.backend, forward_logits_guided(f.forward, 0, LENGTH, 1.5), 0, LENGTH,
+                        got);
+    for (int i = 0; i < LENGTH * tiny.vocab; i++) {
+        double want = (double)u[i] + 2.5 * ((double)l[i] - (double)u[i]);
+
+        assert_true((double)got[i] == (double)(float)want);
+    }
+    close_model(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equals_doubles),
+        cmocka_unit_test(test_rows_do_not_matter),
+        cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_guidance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/*
+ * tiny_model.h: a small random model as a GGUF file, whole or with one fault.
+ */
+#ifndef TINY_MODEL_H
+#define TINY_MODEL_H
+
+#include "dllm.h"
+
+/* What to write; start from tiny_model_llada or tiny_model_dream. */
+struct tiny_model {
+    const char *architecture;
+    int layers, hidden, ffn, heads, kv_heads, vocab;
+    int key_length;             /* 0: no key */
+    int rope_dims;              /* 0: no key */
+    int context;                /* 0: no key */
+    int biases;                 /* how many of the three: 0, 3, or 1 as a fault */
+    bool tied;                  /* no output.weight */
+    bool causal;                /* writes attention.causal = true */
+    uint32_t type;              /* of every matrix: F32 or BF16 */
+    const char *without_key;    /* a key suffix left out, or NULL */
+    const char *without_tensor; /* a tensor left out, or NULL */
+    const char *extra_tensor;   /* a tensor that no model has, or NULL */
+    const char *wrong_shape;    /* a tensor whose row length is 32 more, or NULL */
+    const char *wrong_type;     /* a tensor written as F16 or, for matrices, Q4_0; or NULL */
+    uint64_t seed;
+};
+
+struct tiny_model tiny_model_llada(void);
+struct tiny_model tiny_model_dream(void);
+
+/* The file as malloc'ed bytes, without a vocabulary. */
+uint8_t *tiny_model_bytes(const struct tiny_model *model, size_t *size);
+
+/* Writes it to a scratch file and opens that; the test removes path. */
+struct dllm_file *tiny_model_open(const struct tiny_model *model, char *path);
+
+#endif
