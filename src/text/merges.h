@@ -1,0 +1,56 @@
+/*
+ * merges.h: the merge rules of BPE: which pairs of symbols become one, and
+ * which rule comes first.
+ */
+#ifndef MERGES_H
+#define MERGES_H
+
+#include "vocab.h"
+
+enum { MERGE_NONE = -1 }; /* a rank larger than every rule's when read as unsigned */
+
+/* A rule: its place in the list (lower comes first) and the symbol it gives. */
+struct merge {
+    uint32_t rank;
+    int32_t result;
+};
+
+struct merges {
+    uint64_t *keys;       /* [mask + 1], left << 32 | right; EMPTY where free; owned */
+    struct merge *values; /* [mask + 1]; owned */
+    char *joined;         /* bytes of the symbols that are no tokens; owned */
+    int shift;            /* 64 - log2(mask + 1) */
+    uint32_t mask, count;
+    int32_t byte_symbols[256]; /* what each byte starts as */
+};
+
+/* Reads "left right" rules, best first, and adds the symbols that they need to
+ * vocab. Of rules with the same pair the first counts; a rule whose parts never
+ * arise is harmless. A rule without a space, or with an empty side, is
+ * DLLM_ERROR_FORMAT. Bytes of rules must outlive vocab. On failure out holds
+ * nothing; else free with merges_free. */
+enum dllm_status merges_init(const struct dllm_string *rules, size_t count, struct vocab *vocab,
+                             struct merges *out, struct dllm_error *error);
+void merges_free(struct merges *merges);
+
+/* The place of a pair in the table. */
+static inline uint32_t merges_slot(const struct merges *merges, uint64_t key)
+{
+    return (uint32_t)((key * 0x9E3779B97F4A7C15u) >> merges->shift);
+}
+
+/* The rule for a pair; rank (uint32_t)MERGE_NONE if there is none. */
+static inline struct merge merges_find(const struct merges *merges, int32_t left, int32_t right)
+{
+    const uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    uint32_t at = merges_slot(merges, key);
+
+    while (merges->keys[at] != key) {
+        if (merges->keys[at] == UINT64_MAX)
+            return (struct merge){(uint32_t)MERGE_NONE, MERGE_NONE};
+        at = (at + 1) & merges->mask;
+    }
+    return merges->values[at];
+}
+
+#endif
