@@ -32,8 +32,11 @@ struct vocabulary {
 
 struct tokenizer;
 
-/* Builds the tables. eot_id and mask_id that are -1 are looked up by their
- * known strings (tokenizer.md). Destroy with tokenizer_destroy. */
+/* Builds the tables. Of tokens with the same string the first is used; a
+ * merge whose parts never arise does nothing; merges without two parts, types
+ * outside enum token_type and special ids outside the vocabulary are
+ * DLLM_ERROR_FORMAT, an unknown pre-tokenizer DLLM_ERROR_UNSUPPORTED. eot_id and mask_id that are
+ * -1 are looked up by their known strings (tokenizer.md). Destroy with tokenizer_destroy. */
 enum dllm_status tokenizer_create(const struct vocabulary *vocabulary, struct tokenizer **out,
                                   struct dllm_error *error);
 void tokenizer_destroy(struct tokenizer *tokenizer);
@@ -45,17 +48,23 @@ enum dllm_status tokenizer_encode(const struct tokenizer *tokenizer, struct dllm
                                   bool parse_special, struct dllm_ids *out,
                                   struct dllm_error *error);
 
-/* Appends one id. */
+/* Appends one id. On failure out is as before. */
 enum dllm_status tokenizer_append(int32_t id, struct dllm_ids *out, struct dllm_error *error);
 
-/* Bytes of the ids; control tokens print nothing unless show_control, ids
- * without text never do. An id outside the vocabulary is a usage error. */
+/* Bytes of the ids, in a new block (what was in out is overwritten); control
+ * tokens print nothing unless show_control, ids without text never do. An id
+ * outside the vocabulary is a usage error. */
 enum dllm_status tokenizer_decode(const struct tokenizer *tokenizer, const int32_t *ids,
                                   size_t count, bool show_control, struct dllm_text *out,
                                   struct dllm_error *error);
 
 /* The id of a token's exact string, -1 if there is none. */
 int32_t tokenizer_find(const struct tokenizer *tokenizer, struct dllm_string text);
+
+/* The next control or user-defined string in text at or after *at: returns its
+ * id and moves *at behind it; -1 and the text's end if there is none. */
+int32_t tokenizer_next_special(const struct tokenizer *tokenizer, struct dllm_string text,
+                               size_t *at);
 
 /* Number of ids, and the kind of one (0 <= id < size). */
 size_t tokenizer_size(const struct tokenizer *tokenizer);
