@@ -28,6 +28,7 @@ void cpu_kernels_init(struct cpu_kernels *kernels, enum cpu_level level)
         attention_kernels_avx2(kernels);
     }
     if (wanted(CPU_AVX512VNNI, level)) {
+        matmul_kernels_avx512vnni(kernels);
         rows_kernels_avx512vnni(kernels);
         attention_kernels_avx512vnni(kernels);
     }

@@ -1,0 +1,55 @@
+/*
+ * matmul_float_avx512vnni.c: F32, F16 and BF16 weights against f32, 16 rows a
+ * vector: one fma chain along the width per row and token.
+ */
+#include "matmul_table.h"
+#include "panel_float.h"
+
+enum { TOKENS = 8 };
+
+ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *in, size_t at,
+                        float *sums, const int n)
+{
+    const float *x = in->f32 + at * SUPER_BLOCK;
+    __m512 y[TOKENS];
+    UNROLL(8)
+    for (int t = 0; t < n; t++) {
+        y[t] = _mm512_load_ps(sums + t * PANEL_ROWS);
+    }
+    UNROLL(8)
+    for (int k = 0; k < SUPER_BLOCK; k++) {
+        __m512 w = _mm512_load_ps(p->weight[k]);
+        UNROLL(8)
+        for (int t = 0; t < n; t++) {
+            y[t] = _mm512_fmadd_ps(w, _mm512_set1_ps(x[t * SUPER_BLOCK + k]), y[t]);
+        }
+    }
+    UNROLL(8)
+    for (int t = 0; t < n; t++) {
+        _mm512_store_ps(sums + t * PANEL_ROWS, y[t]);
+    }
+}
+
+#define PANEL_NAME        matmul_f32_avx512vnni
+#define PANEL_TYPE        struct float_panel
+#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 4)
+#define PANEL_DECODE      float_decode_f32
+#define PANEL_TILE        tile
+#define PANEL_TOKENS      8
+#include "panel_loop.h"
+
+#define PANEL_NAME        matmul_f16_avx512vnni
+#define PANEL_TYPE        struct float_panel
+#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
+#define PANEL_DECODE      float_decode_f16
+#define PANEL_TILE        tile
+#define PANEL_TOKENS      8
+#include "panel_loop.h"
+
+#define PANEL_NAME        matmul_bf16_avx512vnni
+#define PANEL_TYPE        struct float_panel
+#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
+#define PANEL_DECODE      float_decode_bf16
+#define PANEL_TILE        tile
+#define PANEL_TOKENS      8
+#include "panel_loop.h"

@@ -1,0 +1,13 @@
+/* matmul_table.c: which matmul kernels each level adds. */
+#include "matmul_table.h"
+
+void matmul_kernels_avx512vnni(struct cpu_kernels *kernels)
+{
+    kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_avx512vnni;
+    kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_avx512vnni;
+    kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_avx512vnni;
+    kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_avx512vnni;
+    kernels->matmul[DTYPE_F32] = matmul_f32_avx512vnni;
+    kernels->matmul[DTYPE_F16] = matmul_f16_avx512vnni;
+    kernels->matmul[DTYPE_BF16] = matmul_bf16_avx512vnni;
+}

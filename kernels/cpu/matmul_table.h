@@ -1,0 +1,14 @@
+/*
+ * matmul_table.h: the matmul kernels of each level, by weight type; kernels.h
+ * says what a matmul_kernel does. matmul_kernels_*() put them into the table.
+ */
+#ifndef MATMUL_TABLE_H
+#define MATMUL_TABLE_H
+
+#include "kernels.h"
+
+matmul_kernel matmul_q4_k_avx512vnni, matmul_q5_k_avx512vnni, matmul_q6_k_avx512vnni;
+matmul_kernel matmul_q8_0_avx512vnni;
+matmul_kernel matmul_f32_avx512vnni, matmul_f16_avx512vnni, matmul_bf16_avx512vnni;
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * panel_loop.h: the loop of every panel kernel, a template: included once per
+ * kernel, after these are defined (and it undefines them).
+ *
+ *   PANEL_NAME         the kernel, a matmul_kernel
+ *   PANEL_TYPE         struct of a decoded panel, at most PANEL_BYTES
+ *   PANEL_BLOCK_BYTES  bytes of a super-block in the file
+ *   PANEL_DECODE(bytes, stride, panel)
+ *                      decodes PANEL_ROWS super-blocks that are stride apart
+ *   PANEL_TILE(panel, in, at, sums, n)
+ *                      adds the panel's part to sums [n][PANEL_ROWS] for the n
+ *                      tokens whose records start at index `at` of `in`
+ *   PANEL_TOKENS       most tokens of a tile, 1..8
+ *
+ * Tokens are cut into tiles of equal size, give or take one, since a tile of
+ * few tokens waits for the latency of its sums.
+ */
+#define PANEL_CASE(n)                                                                              \
+    case n:                                                                                        \
+        PANEL_TILE(panel, in, at, sums, n);                                                        \
+        break;
+
+void PANEL_NAME(const struct matmul_item *item)
+{
+    const struct activations *in = item->in;
+    struct panel_scratch *scratch = item->scratch;
+    PANEL_TYPE *panel = (PANEL_TYPE *)scratch->panel;
+    const int tiles = DIV_UP(in->tokens, PANEL_TOKENS);
+    _Static_assert(sizeof(PANEL_TYPE) <= PANEL_BYTES, "a panel has a fixed place in scratch");
+
+    for (int r = 0; r < item->rows; r += PANEL_ROWS) {
+        memset(scratch->sums, 0, (size_t)in->tokens * PANEL_ROWS * sizeof(float));
+        for (int b = 0; b < in->blocks; b++) {
+            const struct panel_source next = panel_next(item, r, b, PANEL_BLOCK_BYTES);
+            const struct panel_source from = panel_complete(
+                panel_source(item, r, b, PANEL_BLOCK_BYTES), b, PANEL_BLOCK_BYTES, scratch->stage);
+            PANEL_DECODE(from.bytes, from.stride, panel);
+            for (int n = 0, t = 0; n < tiles; n++) {
+                const int end = (int)((int64_t)in->tokens * (n + 1) / tiles);
+                const size_t at = (size_t)b * (size_t)in->tokens + (size_t)t;
+                float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
+                panel_prefetch(&next, n, tiles, PANEL_BLOCK_BYTES);
+                switch (end - t) {
+                    PANEL_CASE(1)
+#if PANEL_TOKENS >= 2
+                    PANEL_CASE(2)
+#endif
+#if PANEL_TOKENS >= 3
+                    PANEL_CASE(3)
+#endif
+#if PANEL_TOKENS >= 4
+                    PANEL_CASE(4)
+#endif
+#if PANEL_TOKENS >= 5
+                    PANEL_CASE(5)
+#endif
+#if PANEL_TOKENS >= 6
+                    PANEL_CASE(6)
+#endif
+#if PANEL_TOKENS >= 7
+                    PANEL_CASE(7)
+#endif
+#if PANEL_TOKENS >= 8
+                    PANEL_CASE(8)
+#endif
+                }
+                t = end;
+            }
+        }
+        if (item->rows - r >= PANEL_ROWS) {
+            panel_store(item, r, PANEL_ROWS, scratch->sums);
+        } else {
+            panel_store(item, r, item->rows - r, scratch->sums);
+        }
+    }
+}
+
+#undef PANEL_NAME
+#undef PANEL_TYPE
+#undef PANEL_BLOCK_BYTES
+#undef PANEL_DECODE
+#undef PANEL_TILE
+#undef PANEL_TOKENS
+#undef PANEL_CASE

@@ -1,0 +1,212 @@
+/*
+ * test_matmul: the matmul kernels of every level this machine has, against the
+ * reference, in every bit: random and adversarial data, all small row and token
+ * counts, widths with tails, weights against forbidden pages. And the reference
+ * against double precision. DLLM_TEST_SEED picks other random cases.
+ */
+#include "compiler.h"
+#include "matmul_cases.h"
+#include "prepare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const uint32_t types[] = {DTYPE_F32,  DTYPE_F16,  DTYPE_BF16, DTYPE_Q8_0,
+                                 DTYPE_Q4_K, DTYPE_Q5_K, DTYPE_Q6_K};
+
+static uint64_t seed;
+
+/* Calls check for every kernel of every level that can run. */
+static void for_each_kernel(void (*check)(uint32_t type, matmul_kernel *kernel))
+{
+    for (int level = CPU_AVX2; level < CPU_LEVELS; level++) {
+        if (!cpu_level_available((enum cpu_level)level)) {
+            print_message("level %s: not on this machine\n", cpu_level_name((enum cpu_level)level));
+            continue;
+        }
+        struct cpu_kernels kernels;
+        cpu_kernels_init(&kernels, (enum cpu_level)level);
+        for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+            check(types[i], kernels.matmul[types[i]]);
+        }
+    }
+}
+
+static void expect_equal(const struct matmul_case *c, matmul_kernel *kernel)
+{
+    if (!case_matmul_equal(c, kernel)) {
+        fail_msg("differs from the reference: %s", case_describe(c));
+    }
+}
+
+static void check_random(uint32_t type, matmul_kernel *kernel)
+{
+    uint64_t state = seed;
+    for (int i = 0; i < 500; i++) {
+        struct matmul_case c = case_random_matmul(&state, type);
+        expect_equal(&c, kernel);
+    }
+}
+
+/* Breaks with any error in a decoder, a tile, an edge of rows or width, a sum
+ * that leaves its integer type, a read past the weights. */
+static void random_cases_equal_reference(void **state)
+{
+    (void)state;
+    for_each_kernel(check_random);
+}
+
+static void check_kinds(uint32_t type, matmul_kernel *kernel)
+{
+    uint64_t state = seed + 1;
+    for (int inputs = 0; inputs < INPUTS_KINDS; inputs++) {
+        for (int weights = 0; weights < WEIGHTS_KINDS; weights++) {
+            struct matmul_case c = case_random_matmul(&state, type);
+            c.inputs = (enum case_inputs)inputs;
+            c.weights = (enum case_weights)weights;
+            c.width = 768;
+            c.rows = 17;
+            c.tokens = 6;
+            expect_equal(&c, kernel);
+        }
+    }
+}
+
+/* Breaks if a bound on integer sums is wrong: every kind of input meets every
+ * kind of weight. */
+static void every_kind_meets_every_kind(void **state)
+{
+    (void)state;
+    for_each_kernel(check_kinds);
+}
+
+static void check_counts(uint32_t type, matmul_kernel *kernel)
+{
+    uint64_t state = seed + 2;
+    for (int i = 1; i <= 40; i++) {
+        struct matmul_case c = case_random_matmul(&state, type);
+        c.inputs = INPUTS_NORMAL;
+        c.weights = WEIGHTS_RANDOM;
+        c.tokens = i;
+        expect_equal(&c, kernel);
+        c.rows = i;
+        c.tokens = 5;
+        expect_equal(&c, kernel);
+    }
+    static const int many[] = {64, 101, 148, 257};
+    for (size_t i = 0; i < ARRAY_COUNT(many); i++) {
+        struct matmul_case c = case_random_matmul(&state, type);
+        c.tokens = many[i];
+        expect_equal(&c, kernel);
+    }
+}
+
+/* Breaks if a tile size or an incomplete panel is mishandled. */
+static void every_small_count(void **state)
+{
+    (void)state;
+    for_each_kernel(check_counts);
+}
+
+/* ------------------------------------------- does the checker notice? --- */
+
+static matmul_kernel *honest;
+
+/* An item that a broken kernel may change. */
+static void run_with(const struct matmul_item *item, const struct activations *in)
+{
+    struct matmul_item changed = *item;
+    changed.in = in;
+    honest(&changed);
+}
+
+/* Declares every token narrow, as a wrong bound on the sums would. */
+static void broken_never_wide(const struct matmul_item *item)
+{
+    struct activations in = *item->in;
+    size_t count = (size_t)in.blocks * (size_t)in.tokens;
+    in.q8_256.wide = calloc(count, 1);
+    assert_non_null(in.q8_256.wide);
+    run_with(item, &in);
+    free(in.q8_256.wide);
+}
+
+/* One unit in the last place of one output. */
+static void broken_last_bit(const struct matmul_item *item)
+{
+    honest(item);
+    float *last = item->out + (size_t)(item->in->tokens - 1) * item->out_step + item->rows - 1;
+    *last = nextafterf(*last, INFINITY);
+}
+
+/* Writes one value behind the last row. */
+static void broken_writes_past(const struct matmul_item *item)
+{
+    honest(item);
+    item->out[item->rows] = 1.0f;
+}
+
+/* Ignores the bias. */
+static void broken_no_bias(const struct matmul_item *item)
+{
+    struct matmul_item changed = *item;
+    changed.bias = NULL;
+    honest(&changed);
+}
+
+static int misses_of(matmul_kernel *broken, const struct matmul_case *first, int kinds)
+{
+    int found = 0;
+    struct matmul_case c = *first;
+    for (int inputs = 0; inputs < kinds; inputs++) {
+        c.inputs = (enum case_inputs)inputs;
+        found += !case_matmul_equal(&c, broken);
+    }
+    return found;
+}
+
+/* Breaks if the comparison above could pass a wrong kernel. */
+static void checker_notices_broken_kernels(void **state)
+{
+    (void)state;
+    struct cpu_kernels kernels;
+    cpu_kernels_init(&kernels, cpu_level_best());
+    struct matmul_case c = {.rows = 20, .width = 512, .tokens = 5, .bias = true, .seed = seed};
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+        c.type = types[i];
+        honest = kernels.matmul[types[i]];
+        assert_int_equal(misses_of(honest, &c, INPUTS_KINDS), 0);
+        assert_int_equal(misses_of(broken_last_bit, &c, 1), 1);
+        assert_int_equal(misses_of(broken_writes_past, &c, 1), 1);
+        assert_int_equal(misses_of(broken_no_bias, &c, 1), 1);
+    }
+    if (!cpu_level_available(CPU_AVX512VNNI) && !cpu_level_available(CPU_AVXVNNI)) {
+        return; /* without VNNI nothing packs Q4_K and Q6_K sums to int16 */
+    }
+    c.weights = WEIGHTS_LARGEST;
+    for (size_t i = 4; i < ARRAY_COUNT(types); i++) {
+        c.type = types[i];
+        honest = kernels.matmul[types[i]];
+        assert_true(misses_of(broken_never_wide, &c, INPUTS_OVER_Q6_K + 1) > 0);
+    }
+}
+
+int main(void)
+{
+    const char *text = getenv("DLLM_TEST_SEED");
+    seed = text ? strtoull(text, NULL, 10) : 20261129;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_cases_equal_reference),
+        cmocka_unit_test(every_kind_meets_every_kind),
+        cmocka_unit_test(every_small_count),
+        cmocka_unit_test(checker_notices_broken_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/*
+ * matmul_cases.h: weights, inputs and comparisons for tests and benchmarks of
+ * matmul kernels.
+ */
+#ifndef MATMUL_CASES_H
+#define MATMUL_CASES_H
+
+#include "kernels.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Random bits from a seed; any state is valid. */
+uint64_t case_random(uint64_t *state);
+
+/* Uniform in 0 .. count - 1; count > 0. */
+int case_below(uint64_t *state, int count);
+
+/* Kinds of inputs. An edge makes the largest sub-block sums that still count as
+ * narrow for a type, or the smallest that count as wide. */
+enum case_inputs {
+    INPUTS_NORMAL = 0,
+    INPUTS_LARGEST,     /* one sign and magnitude throughout a token */
+    INPUTS_RANDOM_SIGN, /* one magnitude */
+    INPUTS_UNIFORM,
+    INPUTS_EDGE_Q4_K,
+    INPUTS_OVER_Q4_K,
+    INPUTS_EDGE_Q5_K,
+    INPUTS_OVER_Q5_K,
+    INPUTS_EDGE_Q6_K,
+    INPUTS_OVER_Q6_K,
+    INPUTS_SPARSE,    /* zeros, among them whole blocks; tiny and huge values */
+    INPUTS_NONFINITE, /* some NaN and infinities */
+    INPUTS_KINDS
+};
+
+/* Kinds of weights. */
+enum case_weights {
+    WEIGHTS_RANDOM = 0, /* random bits, scales of ordinary size */
+    WEIGHTS_LARGEST,    /* largest scales and weights of one sign */
+    WEIGHTS_SMALLEST,   /* largest scales, weights of the other sign */
+    WEIGHTS_EXTREMES,   /* each weight and scale at one end of its range */
+    WEIGHTS_ANY_BITS,   /* scales and floats may be NaN, infinite, subnormal */
+    WEIGHTS_KINDS
+};
+
+/* x [width], as token `token` of the kind. */
+void case_fill_inputs(uint64_t *state, enum case_inputs kind, int token, int width, float *x);
+
+/* Bytes of blocks of a type with kernels; bytes is a multiple of its block. */
+void case_fill_weights(uint64_t *state, uint32_t type, enum case_weights kind, size_t bytes,
+                       void *weights);
+
+/* One comparison of a kernel with the reference. */
+struct matmul_case {
+    uint32_t type;
+    int rows, width, tokens;
+    enum case_inputs inputs;
+    enum case_weights weights;
+    bool bias, accumulate;
+    bool at_start; /* weights behind a forbidden page; else before one */
+    uint64_t seed;
+};
+
+/* A random case of the type: rows 1..40, tokens 1..33, widths with tails. */
+struct matmul_case case_random_matmul(uint64_t *state, uint32_t type);
+
+/* Text of a case, for messages; in static storage. */
+const char *case_describe(const struct matmul_case *c);
+
+/* Runs both kernels on the case, weights against a page that may not be read.
+ * True if all bits are equal (any NaN equals any NaN) and nothing but the
+ * outputs was written. */
+bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel);
+
+/* A NaN equals any NaN; everything else must have equal bits. Returns the first
+ * index that differs, count if there is none. */
+size_t case_first_difference(const float *a, const float *b, size_t count);
+
+/* Memory of `bytes` bytes between two pages that may not be touched, flush with
+ * the first or the second. Free with case_guarded_free; exits on failure. */
+struct case_guarded {
+    void *data;
+    void *mapping;
+    size_t mapped;
+};
+struct case_guarded case_guarded_alloc(size_t bytes, bool at_start);
+void case_guarded_free(struct case_guarded *guarded);
+
+#endif
