@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Logits of dllm against llama.cpp's own forward on files that exist nowhere else: types that llama.cpp
+# makes from the small F32 models, and the full-size shapes with few layers.
+# What would break: a block decoder, tensor shape or head geometry that the small models do not reach.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+shared=${DLLM_SHARED:-../shared}
+tool=$build/tests/peer/forward_peer
+scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1 || exit $?
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+check() { # command...
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+for arch in llada dream; do
+    source=$shared/data/models/$arch-F32.gguf
+    [ -f "$source" ] || continue
+    for type in F16 BF16 Q6_K Q5_K_M; do
+        file=$scratch/$arch-$type.gguf
+        check "$tool" quantize "$source" "$file" "$type"
+        # llama.cpp rounds activations to the weights' type there, so only F32 meets the float bound.
+        check "$tool" compare quantized "$file"
+    done
+    check "$tool" compare float "$source"
+done
+
+# A layer of each real shape: about 0.8 GB a file.
+free_kb=$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')
+if [ "$free_kb" -gt 3000000 ]; then
+    for arch in llada dream; do
+        file=$scratch/$arch-wide.gguf
+        check scripts/make_random_model.py "$file" --arch "$arch" --layers 1
+        check "$tool" compare quantized "$file"
+        rm -f "$file"
+    done
+else
+    echo "full-size shapes left out: less than 3 GB free in $scratch"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
