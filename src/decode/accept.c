@@ -1,0 +1,23 @@
+/*
+ * accept.c: Fast-dLLM's rules of how many tokens are sure enough.
+ */
+#include "accept.h"
+
+int accept_threshold(const double *confidences, int count, double threshold)
+{
+    int accepted = 1;
+
+    while (accepted < count && confidences[accepted] >= threshold)
+        accepted++;
+    return accepted;
+}
+
+/* The bound rises with q and confidences fall, so the accepted are a head. */
+int accept_factor(const double *confidences, int count, double factor)
+{
+    int accepted = 1;
+
+    while (accepted < count && confidences[accepted] >= 1 - factor / (accepted + 2))
+        accepted++;
+    return accepted == count - 1 ? count : accepted;
+}

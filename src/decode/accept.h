@@ -1,0 +1,18 @@
+/*
+ * accept.h: how many positions a step commits when confidence decides instead
+ * of a schedule (Fast-dLLM, arXiv 2505.22618).
+ *
+ * confidences [count] are sorted, the surest first; count is at least 1. Every
+ * rule accepts at least the first and at most all.
+ */
+#ifndef ACCEPT_H
+#define ACCEPT_H
+
+/* The first and every other that is at least the threshold. */
+int accept_threshold(const double *confidences, int count, double threshold);
+
+/* The first and every q-th (q >= 2) that is at least 1 - factor / (q + 1). As
+ * published, one short of all is all. */
+int accept_factor(const double *confidences, int count, double factor);
+
+#endif
