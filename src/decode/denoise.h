@@ -18,8 +18,8 @@ struct denoise_request {
     const int32_t *unguided; /* [length] or NULL without guidance */
     double cfg_scale;
     int length;
-    const int32_t *rows;      /* [count], ascending */
-    const int32_t *positions; /* [count], ascending */
+    const int32_t *rows;      /* [count], ascending; 0 twice when it scores positions 0 and 1 */
+    const int32_t *positions; /* [count], ascending, each once */
     int count;
     const struct pick_rules *rules;
 };
@@ -41,22 +41,30 @@ struct denoise_model {
 struct denoise_result {
     int forward_passes; /* really run; a guided step counts two */
     int steps;          /* steps gone through, empty ones included */
-    bool stopped_early;
-    bool interrupted;
+    bool stopped_early; /* the answer was final while masks were left */
+    bool interrupted;   /* by on_step */
 };
 
-/* Checks options against lengths without running: steps of at least the number
- * of blocks, ranges, a region of at least 1. Usage errors name option, value
- * and range. */
+/* Checks options without running: ranges, steps of at least the number of
+ * blocks, and that nothing is set that the model's sampler would not read.
+ * Usage errors name option, value and what was expected. block_length may be
+ * longer than the region. eps 0 stands for 1e-3. */
 enum dllm_status denoise_check(const struct denoise_model *model,
                                const struct dllm_generate_options *options,
                                struct dllm_error *error);
 
-/* Denoises canvas [length] in place. The generated region is
- * [region_start, region_start + options->max_tokens); it must be masks on
- * entry. Masks outside it are filled as samplers.md part 0 says. Prompt and
- * suffix are already in the canvas (options->suffix is not read).
- * Calls options->on_step after every step. */
+/* Denoises canvas [length] in place, after denoise_check. The generated region
+ * is [region_start, region_start + options->max_tokens); it must be masks on
+ * entry. Masks before it belong to the first block, masks after it to the last.
+ * Prompt and suffix are already in the canvas (options->suffix is not read).
+ *
+ * Calls options->on_step after every step, in its `steps` the length of the
+ * schedule; with threshold or factor, which have none, the most steps that the
+ * run can still come to. A step that commits nothing is not computed: its
+ * canvas would stay the same, and random numbers are counted by step.
+ *
+ * A callback that stops the run gives DLLM_OK and result->interrupted. After
+ * an error of the model the canvas holds what was committed before it. */
 enum dllm_status denoise_run(const struct denoise_model *model, int32_t *canvas, int length,
                              int region_start, const struct dllm_generate_options *options,
                              struct denoise_result *result, struct dllm_error *error);
