@@ -350,7 +350,8 @@ DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat
 struct dllm_timings {
     double generate_seconds;
     double matmul_seconds, attention_seconds, head_seconds, rest_seconds; /* of all forwards */
-    const double *step_seconds; /* [forward_passes], owned by the result */
+    const double *step_seconds; /* [computed_steps], owned by the result */
+    int computed_steps;
 };
 
 struct dllm_result {

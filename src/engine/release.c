@@ -1,7 +1,12 @@
-/* release.c: frees what the library hands out. */
+/* release.c: frees what the library hands out, and says which version it is. */
 #include "dllm.h"
 
 #include <stdlib.h>
+
+const char *dllm_version(void)
+{
+    return DLLM_VERSION;
+}
 
 void dllm_ids_free(struct dllm_ids *ids)
 {

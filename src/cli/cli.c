@@ -1,0 +1,106 @@
+/* cli.c: error reports, interruption and the other things commands share. */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *const cli_cpu_levels[] = {"ref", "avx2", "avxvnni", "avx512vnni", NULL};
+
+static int argument_count;
+static char **arguments;
+static volatile sig_atomic_t interrupted;
+
+void cli_set_arguments(int argc, char **argv)
+{
+    argument_count = argc;
+    arguments = argv;
+}
+
+static void print_quoted(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./:=,+@%";
+
+    if (*text && !text[strspn(text, plain)]) {
+        fputs(text, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stderr);
+        else
+            fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+    }
+    fputc('\'', stderr);
+}
+
+void cli_print_invocation(void)
+{
+    fprintf(stderr, "dllm %s:", dllm_version());
+    for (int i = 0; i < argument_count; i++) {
+        fputc(' ', stderr);
+        print_quoted(arguments[i]);
+    }
+    fputc('\n', stderr);
+}
+
+int cli_fail(int code, const char *format, ...)
+{
+    char message[1200];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    for (char *at = message; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    fprintf(stderr, "error: %s\n", message);
+    return code;
+}
+
+int cli_fail_error(const struct dllm_error *error)
+{
+    if (error->status == DLLM_INTERRUPTED)
+        return CLI_INTERRUPTED;
+    return cli_fail(error->status == DLLM_ERROR_USAGE ? CLI_USAGE : CLI_FAILURE, "%s",
+                    error->message);
+}
+
+int cli_check_model_path(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 && errno == ENOENT)
+        return cli_fail(CLI_FAILURE,
+                        "there is no file \"%s\"; the model must be the path of a GGUF file on "
+                        "this machine (nothing is downloaded)",
+                        path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return cli_fail(CLI_FAILURE,
+                        "\"%s\" is a directory; the model must be the path of a GGUF file", path);
+    return 0;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * cli.h: what the commands share: exit codes, error reports, the option texts
+ * that several commands have.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include "dllm.h"
+#include "opts.h"
+
+enum cli_exit { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+
+/* A command gets its parsed options (no problem in them) and returns the exit
+ * code. */
+struct command {
+    const struct opt_table *table;
+    int (*run)(struct opts *opts);
+};
+
+extern const struct command command_run;
+extern const struct command command_tokenize;
+extern const struct command command_inspect;
+extern const struct command command_logits;
+
+/* The arguments the program was started with, for --verbose. */
+void cli_set_arguments(int argc, char **argv);
+
+/* Prints the version and the command line, quoted as a shell wants it, to
+ * stderr. */
+void cli_print_invocation(void);
+
+/* Prints "error: " and the message to stderr, control characters masked (names
+ * in a message may come from a hostile file), and returns code. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for an error of the library; returns the exit code of its status. */
+int cli_fail_error(const struct dllm_error *error);
+
+/* Checks that path names something that can be a model before the library
+ * opens it: 0, or the exit code after a message that tells what -m wants. */
+int cli_check_model_path(const char *path);
+
+/* From the first call on, ctrl-c sets a flag instead of ending the process; a
+ * second ctrl-c ends it. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+/* Names of the CPU levels, ending in NULL. */
+extern const char *const cli_cpu_levels[];
+
+#endif

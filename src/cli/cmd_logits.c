@@ -1,0 +1,274 @@
+/*
+ * cmd_logits.c: dllm logits: one forward pass over given ids, the raw scores of
+ * chosen rows into a file: [rows, vocabulary] f32, row major, little endian;
+ * with a NumPy header when the file's name ends in .npy.
+ */
+#include "cli.h"
+#include "out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOGITS_MODEL,
+    LOGITS_TOKENS,
+    LOGITS_ROWS,
+    LOGITS_OUT,
+    LOGITS_ALLOW_LONG,
+    LOGITS_VERBOSE,
+    LOGITS_THREADS,
+    LOGITS_CPU_LEVEL,
+    LOGITS_OPTIONS
+};
+
+static const struct opt options[LOGITS_OPTIONS] = {
+    [LOGITS_MODEL] = {.name = "model",
+                      .letter = 'm',
+                      .kind = OPT_PATH,
+                      .required = true,
+                      .metavar = "FILE",
+                      .help = "the model, a GGUF file, as in -m MODEL.gguf"},
+    [LOGITS_TOKENS] = {.name = "tokens",
+                       .kind = OPT_IDS,
+                       .required = true,
+                       .metavar = "IDS",
+                       .help = "the token ids of the canvas, such as 3,5,17"},
+    [LOGITS_ROWS] = {.name = "rows",
+                     .kind = OPT_TEXT,
+                     .metavar = "ROWS",
+                     .fallback = "all",
+                     .help = "which positions, counted from 0: all, or an ascending list with "
+                             "ranges, such as 0,4-7"},
+    [LOGITS_OUT] = {.name = "out",
+                    .letter = 'o',
+                    .kind = OPT_PATH,
+                    .required = true,
+                    .metavar = "FILE",
+                    .help = "the file to write; NAME.npy gets a NumPy header, others hold bare "
+                            "f32 values"},
+    [LOGITS_ALLOW_LONG] = {.name = "allow-long",
+                           .kind = OPT_FLAG,
+                           .help = "permit more ids than the model's context length"},
+    [LOGITS_VERBOSE] = {.name = "verbose",
+                        .kind = OPT_FLAG,
+                        .help = "tell about model, times and memory on stderr"},
+    [LOGITS_THREADS] = {.name = "threads",
+                        .letter = 't',
+                        .kind = OPT_INTEGER,
+                        .low = 1,
+                        .high = 1024,
+                        .metavar = "N",
+                        .fallback = "cores this process may use",
+                        .help = "worker threads"},
+    [LOGITS_CPU_LEVEL] = {.name = "cpu-level",
+                          .kind = OPT_CHOICE,
+                          .choices = cli_cpu_levels,
+                          .metavar = "NAME",
+                          .fallback = "the best here",
+                          .help = "instruction set; all give the same bits"},
+};
+
+static const struct opt_table table = {
+    .command = "logits",
+    .usage = "-m MODEL.gguf --tokens IDS --out FILE [options]",
+    .summary = "Write the scores of one forward pass to a file",
+    .options = options,
+    .count = LOGITS_OPTIONS,
+};
+
+/* The rows asked for, owned. */
+struct row_list {
+    int32_t *rows;
+    size_t count;
+};
+
+/* A whole number below `limit` at *at, which moves behind it. */
+static bool take_row(const char **at, size_t limit, size_t *out)
+{
+    char *end;
+
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *out = strtoul(*at, &end, 10);
+    *at = end;
+    return !errno && *out < limit;
+}
+
+/* Appends one entry, N or N-M, behind the rows so far. */
+static bool take_range(const char **at, size_t limit, struct row_list *list)
+{
+    size_t first, last;
+
+    if (!take_row(at, limit, &first))
+        return false;
+    last = first;
+    if (**at == '-' && (++*at, !take_row(at, limit, &last)))
+        return false;
+    if (last < first || (list->count && first <= (size_t)list->rows[list->count - 1]))
+        return false;
+    for (size_t row = first; row <= last; row++)
+        list->rows[list->count++] = (int32_t)row;
+    return true;
+}
+
+static int parse_rows(const char *text, size_t limit, struct row_list *list)
+{
+    char all[32];
+    const char *at = text;
+
+    snprintf(all, sizeof all, "0-%zu", limit - 1);
+    if (!text || strcmp(text, "all") == 0)
+        at = all;
+    list->rows = malloc(limit * sizeof *list->rows);
+    if (!list->rows)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    do {
+        if (!take_range(&at, limit, list))
+            break;
+    } while (*at == ',' && at++);
+    if (*at || !list->count || (at > text && at[-1] == ','))
+        return cli_fail(CLI_USAGE,
+                        "--rows needs \"all\" or an ascending list of rows from 0 to %zu (--tokens "
+                        "gives %zu ids), such as 0,4-7, not \"%.60s\"",
+                        limit - 1, limit, text);
+    return CLI_OK;
+}
+
+static bool ends_in_npy(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+/* NumPy's format 1.0: magic, version, header length, a Python literal padded
+ * with blanks so that the data starts at a multiple of 64. */
+static void write_npy_header(FILE *stream, size_t rows, int vocab)
+{
+    char text[128];
+    int length =
+        snprintf(text, sizeof text,
+                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %d), }", rows, vocab);
+    int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
+
+    fwrite("\x93NUMPY\x01\x00", 1, 8, stream);
+    fputc(padded & 255, stream);
+    fputc(padded >> 8, stream);
+    fprintf(stream, "%s%*s\n", text, padded - length - 1, "");
+}
+
+struct writer {
+    FILE *stream;
+    size_t vocab;
+};
+
+/* Receives rows; ends the pass after ctrl-c or when the disk is full. */
+static int write_rows(void *context, const float *logits, size_t first, size_t count)
+{
+    struct writer *writer = context;
+
+    (void)first;
+    fwrite(logits, sizeof *logits * writer->vocab, count, writer->stream);
+    return cli_interrupted() || ferror(writer->stream);
+}
+
+/* Runs the pass into the open file. An interrupted pass on a full disk is left
+ * to the commit to report. */
+static int write_logits(struct dllm_session *session, const struct dllm_logits_query *query,
+                        int vocab, struct out_file *file, bool npy)
+{
+    struct writer writer = {file->stream, (size_t)vocab};
+    struct dllm_logits_sink sink = {write_rows, &writer};
+    struct dllm_error error = {0};
+    enum dllm_status status;
+
+    if (npy)
+        write_npy_header(file->stream, query->row_count, vocab);
+    status = dllm_logits_each(session, query, &sink, &error);
+    if (status == DLLM_INTERRUPTED && cli_interrupted())
+        return CLI_INTERRUPTED;
+    if (status && status != DLLM_INTERRUPTED)
+        return cli_fail_error(&error);
+    return out_file_commit(file);
+}
+
+static int run_pass(const struct opts *opts, struct dllm_engine *engine,
+                    const struct row_list *list)
+{
+    const struct opt_value *values = opts->values;
+    const char *path = values[LOGITS_OUT].text;
+    struct dllm_logits_query query = {.ids = values[LOGITS_TOKENS].ids,
+                                      .count = values[LOGITS_TOKENS].id_count,
+                                      .rows = list->rows,
+                                      .row_count = list->count,
+                                      .allow_long = values[LOGITS_ALLOW_LONG].given};
+    struct dllm_session *session = NULL;
+    struct out_file file = {0};
+    struct dllm_model_info info;
+    struct dllm_error error = {0};
+    int code;
+
+    dllm_engine_info(engine, &info);
+    if (dllm_session_create(engine, &session, &error))
+        return cli_fail_error(&error);
+    code = out_file_open(&file, path);
+    if (!code)
+        code = write_logits(session, &query, info.vocab, &file, ends_in_npy(path));
+    out_file_discard(&file);
+    dllm_session_destroy(session);
+    return code;
+}
+
+static void print_notes(const struct dllm_engine *engine, const struct row_list *list)
+{
+    struct dllm_model_info info;
+    char size[32];
+
+    dllm_engine_info(engine, &info);
+    fprintf(stderr, "wrote %zu rows of %d scores; %s, %s, level %s, %d threads\n", list->count,
+            info.vocab, info.architecture, info.quantization, info.cpu_level, info.threads);
+    fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
+}
+
+static int open_and_run(const struct opts *opts, const struct row_list *list)
+{
+    const struct opt_value *values = opts->values;
+    struct dllm_engine_options engine_options = {
+        .model_path = values[LOGITS_MODEL].text,
+        .threads = (int)values[LOGITS_THREADS].integer,
+        .cpu_level = values[LOGITS_CPU_LEVEL].text,
+    };
+    struct dllm_engine *engine = NULL;
+    struct dllm_error error = {0};
+    int code = cli_check_model_path(engine_options.model_path);
+
+    if (code)
+        return code;
+    if (dllm_engine_open(&engine_options, &engine, &error))
+        return cli_fail_error(&error);
+    if (values[LOGITS_VERBOSE].given)
+        cli_print_invocation();
+    code = run_pass(opts, engine, list);
+    if (!code && values[LOGITS_VERBOSE].given)
+        print_notes(engine, list);
+    dllm_engine_close(engine);
+    return code;
+}
+
+static int run_logits(struct opts *opts)
+{
+    struct row_list list = {0};
+    int code =
+        parse_rows(opts->values[LOGITS_ROWS].text, opts->values[LOGITS_TOKENS].id_count, &list);
+
+    if (!code) {
+        cli_catch_interrupt();
+        code = open_and_run(opts, &list);
+    }
+    free(list.rows);
+    return code;
+}
+
+const struct command command_logits = {&table, run_logits};

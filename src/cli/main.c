@@ -1,0 +1,136 @@
+/*
+ * main.c: the dllm program: finds the command, parses its options, and turns
+ * the outcome into an exit code: 0 done, 1 failure, 2 usage error (nothing was
+ * loaded or written), 130 interrupted.
+ */
+#include "cli.h"
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {&command_run, &command_tokenize, &command_inspect,
+                                                 &command_logits};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->table->command, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int print_general_help(void)
+{
+    printf("dllm %s: masked-diffusion language models (LLaDA, Dream) from GGUF files\n\n"
+           "usage: dllm COMMAND [options]\n\n",
+           dllm_version());
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-12s%s\n", commands[i]->table->command, commands[i]->table->summary);
+    printf("  %-12s%s\n", "help", "The options of a command: dllm help COMMAND");
+    printf("\ndllm --version prints the version.\n");
+    return out_finish();
+}
+
+static int print_help(const struct command *command)
+{
+    opts_print_help(command->table, stdout);
+    return out_finish();
+}
+
+static int fail_unknown_command(const char *name)
+{
+    const char *names[COMMANDS + 1];
+    const char *near;
+
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->table->command;
+    names[COMMANDS] = "help";
+    near = opts_suggest(name, names, COMMANDS + 1);
+    return cli_fail(CLI_USAGE, "unknown command \"%s\"; %s%s%s", name,
+                    near ? "did you mean \"dllm " : "\"dllm help\" lists the commands",
+                    near ? near : "", near ? "\"?" : "");
+}
+
+/* dllm help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+    const struct command *command;
+
+    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
+        return print_general_help();
+    if (argc > 1)
+        return cli_fail(CLI_USAGE, "unexpected argument \"%s\"; help takes one COMMAND", argv[1]);
+    command = find_command(argv[0]);
+    return command ? print_help(command) : fail_unknown_command(argv[0]);
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+/* What the program does without a command that exists. */
+static int run_other(int argc, char **argv)
+{
+    if (argc && strcmp(argv[0], "help") == 0)
+        return run_help(argc - 1, argv + 1);
+    if (asks_for_help(argc, argv))
+        return print_general_help();
+    if (argc == 0)
+        return cli_fail(CLI_USAGE, "a command is missing; \"dllm help\" lists the commands");
+    if (strcmp(argv[0], "--version") != 0)
+        return fail_unknown_command(argv[0]);
+    if (argc > 1)
+        return cli_fail(CLI_USAGE, "unexpected argument \"%s\" after --version", argv[1]);
+    printf("dllm %s\n", dllm_version());
+    return out_finish();
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct opts opts;
+    int code;
+
+    opts_parse(command->table, argc, argv, &opts);
+    if (opts.help)
+        code = print_help(command);
+    else if (opts.problem[0])
+        code = cli_fail(CLI_USAGE, "%s", opts.problem);
+    else
+        code = command->run(&opts);
+    opts_free(&opts);
+    return code;
+}
+
+/* A stream that was closed by the caller is opened so that using it fails:
+ * else the next file opened would take its place. */
+static void occupy_standard_streams(void)
+{
+    static const int wrong_way[3] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    for (int i = 0; i < 3; i++)
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF && open("/dev/null", wrong_way[i]) < 0)
+            _exit(CLI_FAILURE);
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command;
+
+    occupy_standard_streams();
+    /* A closed pipe shows as a failed write, so that half-written files are removed. */
+    signal(SIGPIPE, SIG_IGN);
+    cli_set_arguments(argc, argv);
+    command = argc > 1 ? find_command(argv[1]) : NULL;
+    if (command)
+        return run_command(command, argc - 2, argv + 2);
+    return run_other(argc - 1, argv + 1);
+}

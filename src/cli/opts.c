@@ -1,0 +1,261 @@
+/* opts.c: walks the arguments of a command along its option table. */
+#include "opts.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+    struct opts *opts;
+    int argc, at;
+    char **argv;
+    bool operands_only; /* "--" was seen */
+};
+
+void opts_problem(struct opts *opts, const char *format, ...)
+{
+    va_list args;
+
+    if (opts->problem[0])
+        return;
+    va_start(args, format);
+    vsnprintf(opts->problem, sizeof opts->problem, format, args);
+    va_end(args);
+}
+
+static int find_long(const struct opt_table *table, const char *name, size_t length)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct opt *option = &table->options[i];
+        if (option->kind != OPT_OPERAND && strlen(option->name) == length &&
+            strncmp(option->name, name, length) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int find_letter(const struct opt_table *table, char letter)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->options[i].letter == letter)
+            return i;
+    return -1;
+}
+
+static void report_unknown(struct opts *opts, const char *name)
+{
+    const char *names[OPT_LIMIT + 1];
+    const char *near;
+
+    for (int i = 0; i < opts->table->count; i++)
+        names[i] =
+            opts->table->options[i].kind == OPT_OPERAND ? NULL : opts->table->options[i].name;
+    names[opts->table->count] = "help";
+    near = opts_suggest(name, names, opts->table->count + 1);
+    if (near)
+        opts_problem(opts, "unknown option --%s; did you mean --%s?", name, near);
+    else
+        opts_problem(opts, "unknown option --%s; \"dllm help %s\" lists the options", name,
+                     opts->table->command);
+}
+
+/* Keeps every text of a repeatable option. */
+static bool add_text(struct opts *opts, struct opt_value *value, const char *text)
+{
+    const char **texts = realloc(value->texts, ((size_t)value->given + 1) * sizeof *texts);
+
+    if (!texts) {
+        opts_problem(opts, "out of memory");
+        return false;
+    }
+    texts[value->given] = text;
+    value->texts = texts;
+    return true;
+}
+
+static void set_value(struct opts *opts, int index, const char *text)
+{
+    const struct opt *option = &opts->table->options[index];
+    struct opt_value *value = &opts->values[index];
+
+    if (value->given && !option->repeatable) {
+        opts_problem(opts, "--%s is given more than once; give it once", option->name);
+        return;
+    }
+    if (text && !*text && !option->may_be_empty && option->kind != OPT_OPERAND) {
+        opts_problem(opts, "--%s needs a value %s, not an empty one", option->name,
+                     option->metavar);
+        return;
+    }
+    if (option->repeatable && !add_text(opts, value, text))
+        return;
+    if (option->kind == OPT_FLAG || opts_read_value(opts, option, text, value))
+        value->given++;
+}
+
+/* The value of an option that needs one: what is attached or the next
+ * argument. */
+static void take_value(struct parser *parser, int index, const char *attached)
+{
+    const struct opt *option = &parser->opts->table->options[index];
+
+    if (!attached && parser->at == parser->argc) {
+        opts_problem(parser->opts, "--%s needs a value %s: %s", option->name, option->metavar,
+                     option->help);
+        return;
+    }
+    set_value(parser->opts, index, attached ? attached : parser->argv[parser->at++]);
+}
+
+static void take_flag(struct parser *parser, int index, const char *attached)
+{
+    if (attached)
+        opts_problem(parser->opts, "--%s takes no value, but got \"%s\"",
+                     parser->opts->table->options[index].name, attached);
+    else
+        set_value(parser->opts, index, NULL);
+}
+
+static void take_option(struct parser *parser, int index, const char *attached)
+{
+    if (parser->opts->table->options[index].kind == OPT_FLAG)
+        take_flag(parser, index, attached);
+    else
+        take_value(parser, index, attached);
+}
+
+static void take_long(struct parser *parser, const char *argument)
+{
+    size_t length = strcspn(argument, "=");
+    const char *attached = argument[length] ? argument + length + 1 : NULL;
+    int index = find_long(parser->opts->table, argument, length);
+    char name[60];
+
+    if (index >= 0) {
+        take_option(parser, index, attached);
+    } else if (strcmp(argument, "help") == 0) {
+        parser->opts->help = true;
+    } else {
+        snprintf(name, sizeof name, "%.*s", (int)(length < 59 ? length : 59), argument);
+        report_unknown(parser->opts, name);
+    }
+}
+
+static void take_short(struct parser *parser, const char *argument)
+{
+    int index = find_letter(parser->opts->table, argument[0]);
+    const char *attached = argument[1] ? argument + 1 + (argument[1] == '=') : NULL;
+
+    if (index >= 0)
+        take_option(parser, index, attached);
+    else if (strcmp(argument, "h") == 0)
+        parser->opts->help = true;
+    else if (argument[1] && find_long(parser->opts->table, argument, strcspn(argument, "=")) >= 0)
+        opts_problem(parser->opts, "unknown option -%.59s; did you mean --%.59s?", argument,
+                     argument);
+    else
+        opts_problem(parser->opts, "unknown option -%.59s; \"dllm help %s\" lists the options",
+                     argument, parser->opts->table->command);
+}
+
+static void take_operand(struct parser *parser, const char *argument)
+{
+    const struct opt_table *table = parser->opts->table;
+
+    for (int i = 0; i < table->count; i++) {
+        if (table->options[i].kind == OPT_OPERAND && !parser->opts->values[i].given) {
+            set_value(parser->opts, i, argument);
+            return;
+        }
+    }
+    opts_problem(parser->opts,
+                 "unexpected argument \"%.60s\"; text with spaces needs quotes around it",
+                 argument);
+}
+
+/* A dash and more, but not a negative number: no option starts with a digit. */
+static bool looks_like_option(const char *argument)
+{
+    return argument[0] == '-' && argument[1] && !strchr("0123456789.", argument[1]);
+}
+
+static void take_argument(struct parser *parser)
+{
+    const char *argument = parser->argv[parser->at++];
+
+    if (parser->operands_only || !looks_like_option(argument))
+        take_operand(parser, argument);
+    else if (strcmp(argument, "--") == 0)
+        parser->operands_only = true;
+    else if (argument[1] == '-')
+        take_long(parser, argument + 2);
+    else
+        take_short(parser, argument + 1);
+}
+
+static const char *dashes(const struct opt *option)
+{
+    return option->kind == OPT_OPERAND ? "" : "--";
+}
+
+static void check_pair(struct opts *opts, int first, int second, const char *why)
+{
+    const struct opt *a = &opts->table->options[first], *b = &opts->table->options[second];
+
+    if (opts->values[first].given && opts->values[second].given)
+        opts_problem(opts, "%s%s and %s%s exclude each other: %s", dashes(a), a->name, dashes(b),
+                     b->name, why);
+}
+
+static void check_conflicts(struct opts *opts)
+{
+    const struct opt_table *table = opts->table;
+
+    for (int i = 0; i < table->count; i++)
+        for (int j = i + 1; j < table->count; j++)
+            if (table->options[i].group && table->options[i].group == table->options[j].group)
+                check_pair(opts, i, j, table->group_why[table->options[i].group]);
+    for (int i = 0; i < table->conflict_count; i++)
+        check_pair(opts, table->conflicts[i].first, table->conflicts[i].second,
+                   table->conflicts[i].why);
+}
+
+static bool group_given(const struct opts *opts, int group)
+{
+    for (int i = 0; i < opts->table->count; i++)
+        if (opts->table->options[i].group == group && opts->values[i].given)
+            return true;
+    return false;
+}
+
+static void check_missing(struct opts *opts)
+{
+    for (int i = 0; i < opts->table->count; i++) {
+        const struct opt *option = &opts->table->options[i];
+        if (option->required && !opts->values[i].given)
+            opts_problem(opts, "%s%s is missing: %s", dashes(option), option->name, option->help);
+    }
+    for (int group = 1; group < OPT_GROUPS; group++)
+        if (opts->table->group_missing[group] && !group_given(opts, group))
+            opts_problem(opts, "%s", opts->table->group_missing[group]);
+}
+
+void opts_parse(const struct opt_table *table, int argc, char **argv, struct opts *out)
+{
+    struct parser parser = {.opts = out, .argc = argc, .argv = argv};
+
+    *out = (struct opts){.table = table};
+    while (parser.at < argc)
+        take_argument(&parser);
+    check_conflicts(out);
+    check_missing(out);
+}
+
+void opts_free(struct opts *opts)
+{
+    for (int i = 0; i < OPT_LIMIT; i++) {
+        free(opts->values[i].texts);
+        free(opts->values[i].ids);
+    }
+    *opts = (struct opts){0};
+}

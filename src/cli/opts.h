@@ -1,0 +1,110 @@
+/*
+ * opts.h: command-line options. Each command declares one table; the table
+ * parses the arguments, checks kinds and ranges, finds contradictions and
+ * prints the help text, so that none of these can disagree.
+ *
+ * Forms: --name value, --name=value, -x value, -xvalue, flags without a value,
+ * "--" before operands that start with a dash. An option's value is the next
+ * argument whatever it looks like.
+ */
+#ifndef OPTS_H
+#define OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum opt_kind {
+    OPT_FLAG,
+    OPT_INTEGER, /* whole number in [low, high] */
+    OPT_NUMBER,  /* number in [least, most], or above least when above is set */
+    OPT_TEXT,    /* any text */
+    OPT_PATH,    /* a file name */
+    OPT_CHOICE,  /* one of choices */
+    OPT_IDS,     /* whole numbers from 0, separated by commas */
+    OPT_OPERAND  /* an argument without an option's name */
+};
+
+struct opt {
+    const char *name; /* long name without the dashes; of an operand: as usage shows it */
+    char letter;      /* short form, 0: none */
+    enum opt_kind kind;
+    bool required;
+    bool repeatable;      /* OPT_TEXT may be given several times */
+    bool may_be_empty;    /* OPT_TEXT may be "" */
+    int group;            /* options of one group exclude each other; 0: none */
+    const char *metavar;  /* the value's name in the help text */
+    const char *fallback; /* the default as the help text shows it; NULL: none */
+    const char *help;
+    int64_t low, high;
+    double least, most;
+    bool above;
+    const char *const *choices; /* ends in NULL */
+};
+
+/* Two options that may not come together, and why. */
+struct opt_conflict {
+    int first, second;
+    const char *why;
+};
+
+enum { OPT_LIMIT = 48, OPT_GROUPS = 4 };
+
+struct opt_table {
+    const char *command;
+    const char *usage;   /* what follows "dllm COMMAND" */
+    const char *summary; /* one line */
+    const char *notes;   /* after the options; NULL: none */
+    const struct opt *options;
+    int count; /* at most OPT_LIMIT */
+    const struct opt_conflict *conflicts;
+    int conflict_count;
+    const char *group_why[OPT_GROUPS];     /* [group]: why its options exclude each other */
+    const char *group_missing[OPT_GROUPS]; /* the error when none is given; NULL: not needed */
+};
+
+/* What was given for one option. texts and ids are owned by struct opts. */
+struct opt_value {
+    int given; /* how many times */
+    const char *text;
+    int64_t integer;
+    double number;
+    int choice;         /* index into choices */
+    const char **texts; /* [given], repeatable options */
+    int32_t *ids;
+    size_t id_count;
+};
+
+struct opts {
+    const struct opt_table *table;
+    struct opt_value values[OPT_LIMIT];
+    bool help;         /* --help or -h was given */
+    char problem[800]; /* the first usage error, "" if there is none */
+};
+
+/* Parses argv [argc], the arguments after the command's name. Texts point into
+ * argv. Free with opts_free, whatever came out. */
+void opts_parse(const struct opt_table *table, int argc, char **argv, struct opts *out);
+void opts_free(struct opts *opts);
+
+/* The help text of a command. */
+void opts_print_help(const struct opt_table *table, FILE *stream);
+
+/* Records a usage error unless there is one already. */
+void opts_problem(struct opts *opts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Reads text as the option's kind demands into out; false: a problem was
+ * recorded. (opts_value.c) */
+bool opts_read_value(struct opts *opts, const struct opt *option, const char *text,
+                     struct opt_value *out);
+
+/* A list of ids, "1,2,3"; brackets around it and blanks are allowed. NULL if
+ * text is none (or memory ran out); else malloc'ed. (opts_value.c) */
+int32_t *opts_parse_ids(const char *text, size_t *count);
+
+/* The one of names [count] that is nearest to text, NULL if none is near.
+ * Entries may be NULL. (suggest.c) */
+const char *opts_suggest(const char *text, const char *const *names, int count);
+
+#endif

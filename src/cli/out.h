@@ -1,0 +1,58 @@
+/*
+ * out.h: results on stdout and in files: JSON, text from models and files made
+ * safe for a terminal, files that appear whole or not at all.
+ */
+#ifndef OUT_H
+#define OUT_H
+
+#include "dllm.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Flushes stdout and returns the exit code: 0, or 1 after a message when what
+ * was printed could not be written. A closed pipe ends the process quietly, by
+ * the signal that it would have got. */
+int out_finish(void);
+
+/* A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL
+ * without memory. */
+json_t *out_json_text(const char *data, size_t size);
+json_t *out_json_ids(const int32_t *ids, size_t count);
+/* Not-a-number and infinities, which JSON lacks, become strings. */
+json_t *out_json_real(double value);
+/* Numbers beyond a signed 64-bit integer become strings. */
+json_t *out_json_unsigned(uint64_t value);
+
+/* Prints the value on one line to stdout and releases it; NULL means that
+ * memory ran out. Returns out_finish(). */
+int out_print_json(json_t *value);
+
+/* Text between quotes, with everything that is not printable escaped as in
+ * JSON, at most `limit` bytes of it ("..." marks the cut; 0: no limit). */
+void out_print_quoted(FILE *stream, const char *data, size_t size, size_t limit);
+
+/* A name without quotes, what is not printable escaped likewise. */
+void out_print_name(FILE *stream, struct dllm_string name);
+
+/* "4.58 GiB", "1.35 MiB", "12 bytes". */
+const char *out_size_text(uint64_t bytes, char text[32]);
+
+/* A file that is written under a temporary name beside its target. */
+struct out_file {
+    FILE *stream;
+    char *target, *temporary;
+};
+
+/* Opens it; 0, or the exit code after a message. A target that exists and is
+ * not a regular file is refused: it would be replaced. */
+int out_file_open(struct out_file *file, const char *path);
+
+/* Puts the file in place; 0, or the exit code after a message (nothing is left
+ * behind then). */
+int out_file_commit(struct out_file *file);
+
+/* Removes what was written. Accepts a committed or zeroed record. */
+void out_file_discard(struct out_file *file);
+
+#endif

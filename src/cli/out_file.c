@@ -1,0 +1,87 @@
+/* out_file.c: files that appear whole or not at all. */
+#include "cli.h"
+#include "out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the file will lie: path, or what it links to; NULL with errno set. */
+static char *resolve_target(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return errno == ENOENT ? strdup(path) : NULL;
+    if (S_ISREG(info.st_mode))
+        return realpath(path, NULL);
+    errno = EEXIST;
+    return NULL;
+}
+
+/* mkstemp with the access rights that a plain open would give. */
+static FILE *open_temporary(char *name)
+{
+    mode_t mask = umask(0);
+    int descriptor;
+    FILE *stream;
+
+    umask(mask);
+    descriptor = mkstemp(name);
+    if (descriptor < 0)
+        return NULL;
+    fchmod(descriptor, 0666 & ~mask);
+    stream = fdopen(descriptor, "wb");
+    if (!stream)
+        close(descriptor);
+    return stream;
+}
+
+int out_file_open(struct out_file *file, const char *path)
+{
+    *file = (struct out_file){.target = resolve_target(path)};
+    if (!file->target && errno == EEXIST)
+        return cli_fail(CLI_FAILURE, "\"%s\" exists and is not a regular file; choose another name",
+                        path);
+    if (!file->target || asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
+        file->temporary = NULL;
+        goto fail;
+    }
+    file->stream = open_temporary(file->temporary);
+    if (file->stream)
+        return CLI_OK;
+fail:
+    cli_fail(CLI_FAILURE, "\"%s\" could not be opened for writing: %s", path, strerror(errno));
+    out_file_discard(file);
+    return CLI_FAILURE;
+}
+
+int out_file_commit(struct out_file *file)
+{
+    bool failed = ferror(file->stream) != 0;
+    int code = CLI_OK;
+
+    errno = 0;
+    failed |= fclose(file->stream) != 0;
+    file->stream = NULL;
+    if (failed || rename(file->temporary, file->target) != 0)
+        code = cli_fail(CLI_FAILURE, "\"%s\" could not be written: %s", file->target,
+                        errno ? strerror(errno) : "an earlier write failed");
+    else
+        file->temporary[0] = 0;
+    out_file_discard(file);
+    return code;
+}
+
+void out_file_discard(struct out_file *file)
+{
+    if (file->stream)
+        fclose(file->stream);
+    if (file->temporary && file->temporary[0])
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->target);
+    *file = (struct out_file){0};
+}

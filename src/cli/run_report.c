@@ -1,0 +1,191 @@
+/* run_report.c: notes, step lines, progress and the JSON object of a run. */
+#include "run_report.h"
+
+#include "out.h"
+
+enum { BAR_WIDTH = 30 };
+
+static void draw_bar(const struct run_watch *watch, const struct dllm_step *step)
+{
+    size_t done = step->region_count - step->masks_left;
+    int filled = step->masks_left > step->region_count
+                     ? 0
+                     : (int)(done * BAR_WIDTH / (step->region_count ? step->region_count : 1));
+
+    fprintf(stderr, "\r[%.*s%.*s] step %d of %d, %.1f s ", filled, "##############################",
+            BAR_WIDTH - filled, "..............................", step->step + 1, step->steps,
+            watch->seconds);
+}
+
+static void print_step(const struct dllm_step *step)
+{
+    double lowest = 1, sum = 0;
+
+    for (size_t i = 0; i < step->committed; i++) {
+        sum += step->confidences[i];
+        if (i == 0 || step->confidences[i] < lowest)
+            lowest = step->confidences[i];
+    }
+    fprintf(stderr, "step %d of %d: ", step->step + 1, step->steps);
+    if (!step->computed)
+        fprintf(stderr, "nothing to commit, not computed\n");
+    else if (step->committed)
+        fprintf(stderr, "%.4f s, %zu committed, confidence lowest %.4f mean %.4f\n", step->seconds,
+                step->committed, lowest, sum / (double)step->committed);
+    else
+        fprintf(stderr, "%.4f s, 0 committed\n", step->seconds);
+}
+
+int run_on_step(void *context, const struct dllm_step *step)
+{
+    struct run_watch *watch = context;
+
+    watch->seconds += step->seconds;
+    if (watch->bar)
+        draw_bar(watch, step);
+    if (watch->stats)
+        print_step(step);
+    return cli_interrupted();
+}
+
+void run_clear_bar(const struct run_watch *watch)
+{
+    if (watch->bar)
+        fputs("\r\033[K", stderr);
+}
+
+static void print_schedule(const struct dllm_generate_options *settings)
+{
+    int steps = settings->steps ? settings->steps : settings->max_tokens;
+    int block = settings->block_length ? settings->block_length : settings->max_tokens;
+
+    fprintf(stderr, "schedule: %d steps, blocks of %d, remasking %s, temperature %g, seed %llu",
+            steps, block < settings->max_tokens ? block : settings->max_tokens,
+            run_remasking_name(settings->remasking), settings->temperature,
+            (unsigned long long)settings->seed);
+    if (settings->top_p < 1)
+        fprintf(stderr, ", top-p %g", settings->top_p);
+    if (settings->top_k)
+        fprintf(stderr, ", top-k %d", settings->top_k);
+    if (settings->alg_temp > 0)
+        fprintf(stderr, ", alg-temp %g", settings->alg_temp);
+    if (settings->cfg_scale > 0)
+        fprintf(stderr, ", cfg-scale %g", settings->cfg_scale);
+    if (settings->threshold > 0)
+        fprintf(stderr, ", threshold %g", settings->threshold);
+    if (settings->factor > 0)
+        fprintf(stderr, ", factor %g", settings->factor);
+    if (settings->eos_policy)
+        fprintf(stderr, ", eos-policy %s", run_eos_policy_name(settings->eos_policy));
+    fputc('\n', stderr);
+}
+
+void run_print_start(const struct run_facts *facts)
+{
+    const struct dllm_model_info *model = &facts->model;
+    char size[32];
+
+    cli_print_invocation();
+    fputs("model: ", stderr);
+    out_print_quoted(stderr, model->name, strlen(model->name), 80);
+    fprintf(stderr, ", %s, %s, %s, loaded in %.3f s\n", model->architecture, model->quantization,
+            out_size_text(model->file_bytes, size), model->load_seconds);
+    fprintf(stderr, "device: %s%s, level %s, %d thread%s\n", model->device,
+            facts->device_auto ? " (auto: this build has no GPU support)" : "", model->cpu_level,
+            model->threads, model->threads == 1 ? "" : "s");
+    fprintf(stderr, "prompt: %zu tokens%s, canvas %zu (context length %d)\n", facts->prompt_tokens,
+            facts->chat ? " with chat template" : "",
+            facts->prompt_tokens + (size_t)facts->settings.max_tokens +
+                facts->settings.suffix_count,
+            model->context_length);
+    if (facts->chat && model->chat_template_differs)
+        fputs("warning: the file's own chat template has other control tokens than the one "
+              "applied; --no-chat feeds text as it is\n",
+              stderr);
+    print_schedule(&facts->settings);
+}
+
+static double per_step_ms(double seconds, const struct dllm_result *result)
+{
+    int steps = result->timings.computed_steps;
+
+    return steps ? seconds * 1000 / steps : 0;
+}
+
+static const char *finish_name(enum dllm_finish finish)
+{
+    static const char *const names[] = {"eos", "length", "stop", "interrupted"};
+
+    return names[finish];
+}
+
+void run_print_end(const struct run_facts *facts, const struct dllm_result *result)
+{
+    const struct dllm_timings *times = &result->timings;
+    char size[32];
+
+    (void)facts;
+    fprintf(stderr, "generated in %.3f s: %d steps of %d computed, %d forward passes, finish %s\n",
+            times->generate_seconds, times->computed_steps, result->steps, result->forward_passes,
+            finish_name(result->finish));
+    fprintf(stderr, "per step: %.2f ms = matmul %.2f + attention %.2f + head %.2f + rest %.2f\n",
+            per_step_ms(times->matmul_seconds + times->attention_seconds + times->head_seconds +
+                            times->rest_seconds,
+                        result),
+            per_step_ms(times->matmul_seconds, result),
+            per_step_ms(times->attention_seconds, result), per_step_ms(times->head_seconds, result),
+            per_step_ms(times->rest_seconds, result));
+    fprintf(stderr, "answer: %d tokens, %.2f tokens per second\n", result->answer_tokens,
+            times->generate_seconds > 0 ? result->answer_tokens / times->generate_seconds : 0);
+    fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
+}
+
+static json_t *settings_object(const struct dllm_generate_options *settings)
+{
+    int steps = settings->steps ? settings->steps : settings->max_tokens;
+    int block = settings->block_length ? settings->block_length : settings->max_tokens;
+
+    return json_pack("{s:i, s:i, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:b}",
+                     "max_tokens", settings->max_tokens, "steps", steps, "block_length",
+                     block < settings->max_tokens ? block : settings->max_tokens, "temperature",
+                     settings->temperature, "remasking", run_remasking_name(settings->remasking),
+                     "top_p", settings->top_p, "top_k", settings->top_k, "alg_temp",
+                     settings->alg_temp, "eps", settings->eps, "cfg_scale", settings->cfg_scale,
+                     "threshold", settings->threshold, "factor", settings->factor, "eos_policy",
+                     run_eos_policy_name(settings->eos_policy), "early_stop",
+                     !settings->no_early_stop, "allow_long", settings->allow_long);
+}
+
+static json_t *step_times(const struct dllm_timings *times)
+{
+    json_t *array = json_array();
+
+    for (int i = 0; array && i < times->computed_steps; i++)
+        json_array_append_new(array, json_real(times->step_seconds[i] * 1000));
+    return array;
+}
+
+int run_print_json(const struct run_facts *facts, const struct dllm_result *result)
+{
+    const struct dllm_model_info *model = &facts->model;
+    const struct dllm_timings *times = &result->timings;
+    double step_seconds = 0;
+
+    for (int i = 0; i < times->computed_steps; i++)
+        step_seconds += times->step_seconds[i];
+    return out_print_json(json_pack(
+        "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:b, s:f, "
+        "s:f, s:f, s:o, s:o}",
+        "version", dllm_version(), "model", out_json_text(model->name, strlen(model->name)), "arch",
+        model->architecture, "quantization", model->quantization, "device", model->device,
+        "cpu_level", model->cpu_level, "threads", model->threads, "seed",
+        (json_int_t)facts->settings.seed, "settings", settings_object(&facts->settings),
+        "prompt_tokens", (json_int_t)facts->prompt_tokens, "generated_ids",
+        out_json_ids(result->ids.ids, result->ids.count), "text",
+        out_json_text(result->text.data, result->text.size), "finish_reason",
+        finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",
+        result->forward_passes, "stopped_early", result->stopped_early, "load_s",
+        model->load_seconds, "generate_s", times->generate_seconds, "ms_per_step",
+        per_step_ms(step_seconds, result), "step_ms", step_times(times), "peak_rss_bytes",
+        out_json_unsigned(dllm_peak_rss_bytes())));
+}

@@ -1,0 +1,38 @@
+/*
+ * run_report.h: what run tells besides the answer: the notes of --verbose, the
+ * line per step, the progress bar, the JSON object.
+ */
+#ifndef RUN_REPORT_H
+#define RUN_REPORT_H
+
+#include "run_options.h"
+
+/* Everything about one run. */
+struct run_facts {
+    struct dllm_model_info model;
+    struct dllm_generate_options settings;
+    size_t prompt_tokens;
+    bool chat;
+    bool device_auto; /* the device was not named */
+};
+
+/* What the step callback does. */
+struct run_watch {
+    bool bar;   /* draw a progress bar on stderr */
+    bool stats; /* a line per step on stderr */
+    double seconds;
+};
+
+/* The step callback; context is a struct run_watch. Ends the run after ctrl-c. */
+int run_on_step(void *context, const struct dllm_step *step);
+/* Removes the progress bar. */
+void run_clear_bar(const struct run_watch *watch);
+
+/* --verbose, before and after the run, to stderr. */
+void run_print_start(const struct run_facts *facts);
+void run_print_end(const struct run_facts *facts, const struct dllm_result *result);
+
+/* --json, to stdout; the exit code. */
+int run_print_json(const struct run_facts *facts, const struct dllm_result *result);
+
+#endif
