@@ -3,6 +3,8 @@
 
 #include "out.h"
 
+#include <string.h>
+
 enum { BAR_WIDTH = 30 };
 
 static void draw_bar(const struct run_watch *watch, const struct dllm_step *step)

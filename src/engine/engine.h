@@ -1,0 +1,69 @@
+/*
+ * engine.h: a loaded model and a session over it, as the files of this floor
+ * share them.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "chat.h"
+#include "denoise.h"
+#include "forward.h"
+#include "tokenizer.h"
+
+#include <pthread.h>
+
+/* Immutable after dllm_engine_open, but for the backend: its operations run
+ * one at a time, under the lock. */
+struct dllm_engine {
+    struct dllm_file *file;
+    bool vocab_only;    /* model, backend and unprintable are empty then */
+    struct model model; /* weights point into the file */
+    struct tokenizer *tokenizer;
+    struct tokenizer_specials specials; /* mask_id with the architecture's fallback */
+    const struct chat_template *chat;   /* NULL: none known */
+    bool chat_differs;
+    struct backend *backend;
+    pthread_mutex_t lock;
+    int32_t *unprintable; /* [unprintable_count] ascending, ids without text */
+    int unprintable_count;
+    char *name, *architecture;
+    char quantization[80];
+    double load_seconds;
+};
+
+struct dllm_session {
+    struct dllm_engine *engine;
+    struct forward *forward; /* NULL until a call needs it */
+};
+
+/* Builds the tokenizer from the file's tokenizer.ggml keys; free with
+ * tokenizer_destroy. The file must outlive it. (vocabulary.c) */
+enum dllm_status engine_load_tokenizer(const struct dllm_file *file, struct tokenizer **out,
+                                       struct dllm_error *error);
+
+/* Sets name, architecture and quantization from the file. (describe.c) */
+enum dllm_status engine_describe(struct dllm_engine *engine, struct dllm_error *error);
+
+/* Rows of logits that a session computes at once when `rows` are asked for: all
+ * of them unless that takes too much memory. (session.c) */
+int engine_chunk_rows(const struct dllm_engine *engine, int rows);
+
+/* Makes room for passes over `length` positions that ask for `rows` rows. A
+ * workspace that is large enough stays. (session.c) */
+enum dllm_status session_reserve(struct dllm_session *session, int length, int rows,
+                                 struct dllm_error *error);
+
+/* A usage error unless every id is in the model's vocabulary. what names the
+ * list in the message. (session.c) */
+enum dllm_status session_check_ids(const struct dllm_session *session, const int32_t *ids,
+                                   size_t count, const char *what, struct dllm_error *error);
+
+/* A usage error for a canvas of `length` positions that is longer than the
+ * model's context (unless allow_long) or than can be counted. (session.c) */
+enum dllm_status session_check_length(const struct dllm_session *session, size_t length,
+                                      bool allow_long, struct dllm_error *error);
+
+/* The model as the denoising loop sees it, without the score callback. */
+struct denoise_model engine_denoise_model(const struct dllm_engine *engine);
+
+#endif

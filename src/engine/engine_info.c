@@ -1,0 +1,92 @@
+/* engine_info.c: what a loaded model is, and the settings it is run with. */
+#include "engine.h"
+
+#include "machine.h"
+
+/* Published settings of Dream's chat model; greedy, its answers collapse. */
+#define DREAM_CHAT_TEMPERATURE 0.2
+#define DREAM_CHAT_TOP_P       0.95
+
+static void fill_shapes(const struct dllm_engine *engine, struct dllm_model_info *info)
+{
+    const struct hparams *hparams = &engine->model.hparams;
+
+    info->layers = hparams->layers;
+    info->hidden = hparams->hidden;
+    info->vocab = hparams->vocab;
+    info->heads = hparams->heads;
+    info->kv_heads = hparams->kv_heads;
+    info->head_dim = hparams->head_dim;
+    info->context_length = hparams->context_length;
+    info->shift_logits = hparams->shift_logits;
+    info->sampler = hparams->arch->dream_sampler ? DLLM_SAMPLER_DREAM : DLLM_SAMPLER_LLADA;
+    info->weight_bytes = engine->model.weights.bytes;
+    info->threads = backend_threads(engine->backend);
+    info->device = backend_device_name(engine->backend);
+    info->cpu_level = backend_level_name(engine->backend);
+}
+
+void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info)
+{
+    *info = (struct dllm_model_info){
+        .name = engine->name,
+        .architecture = engine->architecture,
+        .quantization = engine->quantization,
+        .mask_id = engine->specials.mask_id,
+        .eos_id = engine->specials.eos_id,
+        .eot_id = engine->specials.eot_id,
+        .bos_id = engine->specials.bos_id,
+        .has_chat = engine->chat != NULL,
+        .chat_template_differs = engine->chat_differs,
+        .file_bytes = dllm_file_size(engine->file),
+        .device = "none",
+        .cpu_level = "none",
+        .load_seconds = engine->load_seconds,
+    };
+    if (!engine->vocab_only)
+        fill_shapes(engine, info);
+}
+
+uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, int canvas, int rows)
+{
+    if (engine->vocab_only || canvas < 1 || rows < 1)
+        return 0;
+    return forward_bytes(engine->backend, &engine->model, canvas, engine_chunk_rows(engine, rows));
+}
+
+void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
+                            struct dllm_generate_options *options)
+{
+    const struct arch *arch = engine->model.hparams.arch;
+    bool dream = arch && arch->dream_sampler;
+
+    *options = (struct dllm_generate_options){
+        .max_tokens = 128,
+        .block_length = arch ? arch->default_block_length : 0,
+        .temperature = dream && chat ? DREAM_CHAT_TEMPERATURE : 0,
+        .seed = 42,
+        .remasking = dream ? DLLM_REMASKING_ENTROPY : DLLM_REMASKING_LOW_CONFIDENCE,
+        .top_p = dream && chat ? DREAM_CHAT_TOP_P : 1,
+        .eps = 1e-3,
+    };
+}
+
+struct denoise_model engine_denoise_model(const struct dllm_engine *engine)
+{
+    const struct hparams *hparams = &engine->model.hparams;
+
+    return (struct denoise_model){
+        .dream = hparams->arch->dream_sampler,
+        .shift_logits = hparams->shift_logits,
+        .mask_id = engine->specials.mask_id,
+        .eos_id = engine->specials.eos_id,
+        .eot_id = engine->specials.eot_id,
+        .unprintable = engine->unprintable,
+        .unprintable_count = engine->unprintable_count,
+    };
+}
+
+uint64_t dllm_peak_rss_bytes(void)
+{
+    return machine_peak_rss_bytes();
+}

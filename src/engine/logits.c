@@ -1,0 +1,87 @@
+/* logits.c: one forward pass for its scores alone. */
+#include "engine.h"
+
+#include <stdlib.h>
+
+static enum dllm_status check_rows(const struct dllm_logits_query *query, struct dllm_error *error)
+{
+    for (size_t i = 0; i < query->row_count; i++)
+        if (query->rows[i] < 0 || (size_t)query->rows[i] >= query->count ||
+            (i && query->rows[i] <= query->rows[i - 1]))
+            return status_fail(error, DLLM_ERROR_USAGE,
+                               "row %d (entry %zu of the rows) is out of order or range; ascending "
+                               "rows from 0 to %zu were expected",
+                               (int)query->rows[i], i, query->count - 1);
+    if (query->row_count)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE, "no rows were asked for; expected at least one");
+}
+
+static enum dllm_status check_query(const struct dllm_session *session,
+                                    const struct dllm_logits_query *query, struct dllm_error *error)
+{
+    TRY(session_check_length(session, query->count, query->allow_long, error));
+    TRY(session_check_ids(session, query->ids, query->count, "canvas", error));
+    return check_rows(query, error);
+}
+
+static void run_pass(struct dllm_session *session, const struct dllm_logits_query *query)
+{
+    pthread_mutex_lock(&session->engine->lock);
+    forward_run(session->forward, query->ids, (int)query->count, query->rows,
+                (int)query->row_count);
+    pthread_mutex_unlock(&session->engine->lock);
+}
+
+/* Logits of rows [first, first + count) of the query into out. */
+static void read_rows(struct dllm_session *session, int first, int count, float *out)
+{
+    struct backend *backend = session->engine->backend;
+
+    pthread_mutex_lock(&session->engine->lock);
+    backend_buffer_read(backend, forward_logits(session->forward, first, count), 0, count, out);
+    pthread_mutex_unlock(&session->engine->lock);
+}
+
+enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, size_t count,
+                             const int32_t *rows, size_t row_count, bool allow_long, float *logits,
+                             struct dllm_error *error)
+{
+    struct dllm_logits_query query = {ids, count, rows, row_count, allow_long};
+    size_t vocab = (size_t)session->engine->model.hparams.vocab;
+    int chunk;
+
+    TRY(check_query(session, &query, error));
+    TRY(session_reserve(session, (int)count, (int)row_count, error));
+    run_pass(session, &query);
+    chunk = forward_max_rows(session->forward);
+    for (int first = 0; first < (int)row_count; first += chunk)
+        read_rows(session, first, MIN(chunk, (int)row_count - first),
+                  logits + (size_t)first * vocab);
+    return DLLM_OK;
+}
+
+enum dllm_status dllm_logits_each(struct dllm_session *session,
+                                  const struct dllm_logits_query *query,
+                                  const struct dllm_logits_sink *sink, struct dllm_error *error)
+{
+    size_t vocab = (size_t)session->engine->model.hparams.vocab;
+    int row_count = (int)query->row_count, chunk, stop = 0;
+    float *logits;
+
+    TRY(check_query(session, query, error));
+    TRY(session_reserve(session, (int)query->count, row_count, error));
+    chunk = MIN(row_count, forward_max_rows(session->forward));
+    logits = malloc(sizeof *logits * vocab * (size_t)chunk);
+    if (!logits)
+        return status_no_memory(error, sizeof *logits * vocab * (size_t)chunk);
+    run_pass(session, query);
+    for (int first = 0; first < row_count && !stop; first += chunk) {
+        int count = MIN(chunk, row_count - first);
+        read_rows(session, first, count, logits);
+        stop = sink->on_rows(sink->context, logits, (size_t)first, (size_t)count);
+    }
+    free(logits);
+    return stop ? status_fail(error, DLLM_INTERRUPTED, "the receiver of the logits ended the pass")
+                : DLLM_OK;
+}

@@ -1,0 +1,107 @@
+/*
+ * session.c: the workspace of one canvas, sized before a run starts, and plain
+ * forward passes in it.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+/* Logits of a whole canvas over a large vocabulary are not kept at once: a
+ * chunk takes at most CHUNK_BYTES, but at least CHUNK_LEAST rows, so that the
+ * output matrix is still read for many rows together. */
+enum { CHUNK_BYTES = 80 << 20, CHUNK_LEAST = 16, CHUNK_MOST = 256 };
+/* Positions that lengths and row counts may not pass: far beyond any context. */
+enum { LENGTH_MOST = 1 << 22 };
+
+int engine_chunk_rows(const struct dllm_engine *engine, int rows)
+{
+    int fit = CHUNK_BYTES / (int)sizeof(float) / engine->model.hparams.vocab;
+
+    return MIN(rows, MIN(MAX(fit, CHUNK_LEAST), CHUNK_MOST));
+}
+
+enum dllm_status session_reserve(struct dllm_session *session, int length, int rows,
+                                 struct dllm_error *error)
+{
+    struct dllm_engine *engine = session->engine;
+    enum dllm_status status;
+
+    rows = engine_chunk_rows(engine, rows);
+    if (session->forward) {
+        int old_length = forward_max_length(session->forward);
+        int old_rows = forward_max_rows(session->forward);
+
+        if (old_length >= length && old_rows >= rows)
+            return DLLM_OK;
+        length = MAX(length, old_length);
+        rows = MAX(rows, old_rows);
+    }
+    forward_destroy(session->forward);
+    session->forward = NULL;
+    pthread_mutex_lock(&engine->lock);
+    status =
+        forward_create(engine->backend, &engine->model, length, rows, &session->forward, error);
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+enum dllm_status session_check_ids(const struct dllm_session *session, const int32_t *ids,
+                                   size_t count, const char *what, struct dllm_error *error)
+{
+    int vocab = session->engine->model.hparams.vocab;
+
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] < 0 || ids[i] >= vocab)
+            return status_fail(error, DLLM_ERROR_USAGE,
+                               "id %d at position %zu of the %s is outside the vocabulary; ids "
+                               "from 0 to %d were expected",
+                               (int)ids[i], i, what, vocab - 1);
+    return DLLM_OK;
+}
+
+enum dllm_status session_check_length(const struct dllm_session *session, size_t length,
+                                      bool allow_long, struct dllm_error *error)
+{
+    int context = session->engine->model.hparams.context_length;
+
+    if (length == 0)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "the canvas is empty; at least one id was expected");
+    if (length > LENGTH_MOST)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "a canvas of %zu positions is too long; at most %d were expected",
+                           length, LENGTH_MOST);
+    if (context == 0 || allow_long || length <= (size_t)context)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "the canvas (prompt, generated positions and suffix) has %zu positions, but "
+                       "the model's context length is %d; shorten it, or permit it with "
+                       "--allow-long (allow_long)",
+                       length, context);
+}
+
+enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_session **out,
+                                     struct dllm_error *error)
+{
+    struct dllm_session *session;
+
+    *out = NULL;
+    if (engine->vocab_only)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "the engine was opened with vocab_only; open it without to run the "
+                           "model");
+    session = calloc(1, sizeof *session);
+    if (!session)
+        return status_no_memory(error, sizeof *session);
+    session->engine = engine;
+    *out = session;
+    return DLLM_OK;
+}
+
+void dllm_session_destroy(struct dllm_session *session)
+{
+    if (!session)
+        return;
+    forward_destroy(session->forward);
+    free(session);
+}
