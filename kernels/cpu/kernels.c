@@ -24,8 +24,12 @@ void cpu_kernels_init(struct cpu_kernels *kernels, enum cpu_level level)
     rows_kernels_ref(kernels);
     attention_kernels_ref(kernels);
     if (wanted(CPU_AVX2, level)) {
+        matmul_kernels_avx2(kernels);
         rows_kernels_avx2(kernels);
         attention_kernels_avx2(kernels);
+    }
+    if (wanted(CPU_AVXVNNI, level)) {
+        matmul_kernels_avxvnni(kernels);
     }
     if (wanted(CPU_AVX512VNNI, level)) {
         matmul_kernels_avx512vnni(kernels);

@@ -5,10 +5,8 @@
  * sub-blocks are packed to int16 pairs, so that one vpdpwssd applies two scales
  * to sixteen rows: half the multiplications of scaling every sub-block by
  * itself. That needs sub-block sums within int16, which `wide` tells of: a tile
- * with a wide token packs after fewer weights, chosen so that it always fits:
- *   Q4_K 16 * 15 * 127 = 30,480, Q5_K 8 * 31 * 127 = 31,496,
- *   Q6_K 8 * 32 * 127 = 32,512.
- * Integer sums are exact either way (bounds of totals: matmul_ref.c).
+ * with a wide token packs after k_wide_steps, which always fits. Integer sums
+ * are exact either way (bounds of totals: matmul_ref.c).
  */
 #include "matmul_table.h"
 #include "panel_k.h"
@@ -98,26 +96,14 @@ ALWAYS_INLINE void tile_flush(const struct k_panel *p, const struct activations_
     }
 }
 
-/* Whether one of n tokens has the bit. */
-ALWAYS_INLINE bool any_wide(const uint8_t *wide, const int n, unsigned bit)
-{
-    unsigned bits = 0;
-    UNROLL(4)
-    for (int t = 0; t < n; t++) {
-        bits |= wide[t];
-    }
-    return bits & bit;
-}
-
 ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts, size_t at,
                         float *sums, const int n, enum k_type type)
 {
     const struct activations_q8_256 *in = &acts->q8_256;
-    const unsigned bit = type == K_Q4 ? WIDE_Q4_K : type == K_Q5 ? WIDE_Q5_K : WIDE_Q6_K;
-    if (!any_wide(in->wide + at, n, bit)) {
-        tile_flush(p, in, at, sums, n, type, k_steps(type));
+    if (k_any_wide(in->wide + at, n, k_wide_bit(type))) {
+        tile_flush(p, in, at, sums, n, type, k_wide_steps(type));
     } else {
-        tile_flush(p, in, at, sums, n, type, type == K_Q4 ? 4 : 2);
+        tile_flush(p, in, at, sums, n, type, k_steps(type));
     }
 }
 

@@ -39,6 +39,29 @@ ALWAYS_INLINE int k_steps(enum k_type type)
     return type == K_Q6 ? 4 : 8;
 }
 
+ALWAYS_INLINE unsigned k_wide_bit(enum k_type type)
+{
+    return type == K_Q4 ? WIDE_Q4_K : type == K_Q5 ? WIDE_Q5_K : WIDE_Q6_K;
+}
+
+/* Steps after which the sums of any activations fit int16: 16 * 15 * 127 =
+ * 30,480 (Q4_K), 8 * 31 * 127 = 31,496 (Q5_K), 8 * 32 * 127 = 32,512 (Q6_K). */
+ALWAYS_INLINE int k_wide_steps(enum k_type type)
+{
+    return type == K_Q4 ? 4 : 2;
+}
+
+/* Whether one of n tokens has the bit. */
+ALWAYS_INLINE bool k_any_wide(const uint8_t *wide, const int n, unsigned bit)
+{
+    unsigned bits = 0;
+    UNROLL(8)
+    for (int t = 0; t < n; t++) {
+        bits |= wide[t];
+    }
+    return bits & bit;
+}
+
 /* Four weights of both sub-blocks for rows 8e..8e+7, one dword a row. */
 ALWAYS_INLINE void k_store_step(struct k_panel *p, int step, int e, __m256i first, __m256i second)
 {
