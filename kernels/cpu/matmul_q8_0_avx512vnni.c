@@ -58,7 +58,7 @@ ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *ac
 
 #define PANEL_NAME                     matmul_q8_0_avx512vnni
 #define PANEL_TYPE                     struct q8_0_panel
-#define PANEL_BLOCK_BYTES              Q8_0_SUPER_BYTES
+#define PANEL_BLOCK_BYTES              (8 * sizeof(struct block_q8_0))
 #define PANEL_DECODE(bytes, stride, p) q8_0_decode(bytes, stride, p, 0x80)
 #define PANEL_TILE                     tile
 #define PANEL_TOKENS                   4

@@ -20,38 +20,12 @@
  */
 #include "blocks.h"
 #include "compiler.h"
+#include "half.h"
 #include "kernels.h"
 #include "prepare.h"
 
 #include <math.h>
 #include <string.h>
-
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static float bf16_to_float(uint16_t bits)
-{
-    return float_of_bits((uint32_t)bits << 16);
-}
-
-/* IEEE half to single; exact. */
-static float f16_to_float(uint16_t bits)
-{
-    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7c00) { /* infinity, or a NaN that becomes quiet */
-        uint32_t quiet = magnitude > 0x7c00 ? 0x00400000 : 0;
-        return float_of_bits(sign | 0x7f800000 | (magnitude & 0x3ff) << 13 | quiet);
-    }
-    if (magnitude >= 0x0400) {
-        return float_of_bits(sign | ((magnitude << 13) + (112u << 23)));
-    }
-    float value = (float)magnitude * 0x1p-24f;
-    return sign ? -value : value;
-}
 
 /* A super-block of a K type as integers, in the order of activation_place. */
 struct ref_block {
@@ -81,8 +55,8 @@ static void decode_q4_k(const void *bytes, struct ref_block *out)
 {
     struct block_q4_k block;
     memcpy(&block, bytes, sizeof(block));
-    out->d = f16_to_float(block.d);
-    out->dmin = f16_to_float(block.dmin);
+    out->d = half_to_float(block.d);
+    out->dmin = half_to_float(block.dmin);
     for (int i = 0; i < SUPER_BLOCK; i++) {
         int scale, minimum, at = activation_place(i);
         unpack_scale(block.scales, i / 32, &scale, &minimum);
@@ -95,8 +69,8 @@ static void decode_q5_k(const void *bytes, struct ref_block *out)
 {
     struct block_q5_k block;
     memcpy(&block, bytes, sizeof(block));
-    out->d = f16_to_float(block.d);
-    out->dmin = f16_to_float(block.dmin);
+    out->d = half_to_float(block.d);
+    out->dmin = half_to_float(block.dmin);
     for (int i = 0; i < SUPER_BLOCK; i++) {
         int scale, minimum, at = activation_place(i);
         unpack_scale(block.scales, i / 32, &scale, &minimum);
@@ -110,7 +84,7 @@ static void decode_q6_k(const void *bytes, struct ref_block *out)
 {
     struct block_q6_k block;
     memcpy(&block, bytes, sizeof(block));
-    out->d = f16_to_float(block.d);
+    out->d = half_to_float(block.d);
     out->dmin = 0.0f;
     for (int i = 0; i < SUPER_BLOCK; i++) {
         int half = i / 128, part = i / 32 % 4, at = activation_place(i);
@@ -152,7 +126,7 @@ static void add_q8_0_block(const uint8_t *bytes, const struct activations *in, i
             for (int i = 0; i < 32; i++) {
                 sum += block.q[i] * q[i];
             }
-            float v = f16_to_float(block.d) * (float)sum;
+            float v = half_to_float(block.d) * (float)sum;
             sums[t] = fmaf(in->q8_32.scale[row * 8 + j], v, sums[t]);
         }
     }
@@ -269,12 +243,12 @@ static void matmul_half_ref(const struct matmul_item *item, float (*to_float)(ui
 
 static void matmul_f16_ref(const struct matmul_item *item)
 {
-    matmul_half_ref(item, f16_to_float);
+    matmul_half_ref(item, half_to_float);
 }
 
 static void matmul_bf16_ref(const struct matmul_item *item)
 {
-    matmul_half_ref(item, bf16_to_float);
+    matmul_half_ref(item, bfloat_to_float);
 }
 
 void matmul_kernels_ref(struct cpu_kernels *kernels)

@@ -1,8 +1,10 @@
 /* matmul_table.c: which matmul kernels each level adds. */
 #include "matmul_table.h"
+#include "prepare.h"
 
 void matmul_kernels_avx2(struct cpu_kernels *kernels)
 {
+    kernels->prepare = prepare_avx2;
     kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_avx2;
     kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_avx2;
     kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_avx2;

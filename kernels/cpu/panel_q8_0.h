@@ -1,6 +1,7 @@
 /*
  * panel_q8_0.h: panels of Q8_0: 64 steps of four weights of 16 rows, one dword
- * a row in plain order, and a scale per row and block of 32.
+ * a row in plain order, and a scale per row and block of 32. A super-block is
+ * eight blocks.
  */
 #ifndef PANEL_Q8_0_H
 #define PANEL_Q8_0_H
@@ -13,8 +14,6 @@ struct q8_0_panel {
     _Alignas(64) uint8_t weight[64][64];
     _Alignas(64) float d[8][PANEL_ROWS];
 };
-
-enum { Q8_0_SUPER_BYTES = 8 * sizeof(struct block_q8_0) };
 
 /* Weights are stored with `flip` XORed in: 0 keeps them signed, 0x80 makes them
  * count from -128. */

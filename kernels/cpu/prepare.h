@@ -7,6 +7,7 @@
 
 #include "kernels.h"
 
-prepare_kernel prepare_ref;
+/* The specification, and the body for AVX2 and above. */
+prepare_kernel prepare_ref, prepare_avx2;
 
 #endif

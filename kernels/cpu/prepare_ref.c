@@ -9,6 +9,7 @@
 #include "prepare.h"
 
 #include "compiler.h"
+#include "half.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +20,9 @@ static float largest_magnitude(const float *x, int count)
 {
     uint32_t most = 0;
     for (int i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof(bits));
-        most = MAX(most, bits & 0x7fffffff);
+        most = MAX(most, float_bits(x[i]) & 0x7fffffff);
     }
-    float value;
-    memcpy(&value, &most, sizeof(value));
-    return value;
+    return float_from_bits(most);
 }
 
 /* Quantizes count values to q, returns their scale. |x * (127 / max)| can pass
