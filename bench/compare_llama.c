@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "dllm.h"
 #include "llama_peer.h"
+#include "parity.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -133,18 +134,10 @@ static double compare_answers(struct bench *bench)
 
     time_pass(bench, LLAMA);
     time_pass(bench, ALL_ROWS);
-    for (int row = 0; row < bench->canvas; row++) {
-        const float *a = bench->logits + (size_t)row * vocab;
-        const float *b = llama_peer_logits(bench->peer, row);
-        double aa = 0, bb = 0, ab = 0;
-
-        for (size_t i = 0; i < vocab; i++) {
-            aa += (double)a[i] * a[i];
-            bb += (double)b[i] * b[i];
-            ab += (double)a[i] * b[i];
-        }
-        lowest = fmin(lowest, ab / sqrt(aa * bb));
-    }
+    for (int row = 0; row < bench->canvas; row++)
+        lowest = fmin(lowest, parity_of_row(bench->logits + (size_t)row * vocab,
+                                            llama_peer_logits(bench->peer, row), vocab)
+                                  .cosine);
     return lowest;
 }
 

@@ -8,9 +8,9 @@
  */
 #include "convert_model.h"
 #include "model_data.h"
+#include "parity.h"
 #include "test_paths.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,7 @@
 
 #include <cmocka.h>
 
-/* Where a model's weights are not quantized its rows are held to a relative
- * RMS; else to a direction and the id on top. */
+/* The bounds differ for quantized weights (parity.h). */
 struct parity_model {
     const char *name;
     bool quantized;
@@ -34,10 +33,6 @@ static const struct parity_model models[] = {
     {"dream-F32", false},   {"dream-Q8_0", true},       {"dream-Q4_K_M", true},
 };
 static const char *const float_models[] = {"llada-F32", "dream-F32"};
-
-static const double MAX_RELATIVE_RMS = 2e-3; /* median row, float weights */
-static const double MIN_COSINE = 0.999;      /* median row, quantized weights */
-static const double MIN_SAME_TOP = 21. / 24; /* share of rows, quantized weights */
 
 /* Whether this machine can run a level, told by opening a model with it. */
 static bool level_available(const char *path, const char *level)
@@ -53,90 +48,15 @@ static bool level_available(const char *path, const char *level)
 
 /* ------------------------------------------------------------- parity --- */
 
-struct row_distance {
-    double relative_rms, cosine;
-    bool same_top;
-};
-
-static size_t top_id(const float *row, size_t vocab)
-{
-    size_t top = 0;
-
-    for (size_t i = 1; i < vocab; i++)
-        if (row[i] > row[top])
-            top = i;
-    return top;
-}
-
-static struct row_distance compare_rows(const float *got, const float *want, size_t vocab)
-{
-    double difference = 0, gg = 0, ww = 0, gw = 0;
-
-    for (size_t i = 0; i < vocab; i++) {
-        difference += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
-        gg += (double)got[i] * got[i];
-        ww += (double)want[i] * want[i];
-        gw += (double)got[i] * want[i];
-    }
-    return (struct row_distance){sqrt(difference / ww), gw / sqrt(gg * ww),
-                                 top_id(got, vocab) == top_id(want, vocab)};
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Of all rows: median and worst relative RMS, median and lowest cosine. */
-struct parity {
-    double median_rms, worst_rms, median_cosine, lowest_cosine;
-    size_t rows, same_top;
-};
-
-static struct parity measure(const float *got, const struct reference *want)
-{
-    double rms[MAX_TOKENS], cosine[MAX_TOKENS];
-    struct parity parity = {.rows = want->count};
-
-    for (size_t row = 0; row < want->count; row++) {
-        struct row_distance distance =
-            compare_rows(got + row * want->vocab, want->logits + row * want->vocab, want->vocab);
-
-        rms[row] = distance.relative_rms;
-        cosine[row] = distance.cosine;
-        parity.same_top += distance.same_top;
-    }
-    qsort(rms, want->count, sizeof *rms, compare_doubles);
-    qsort(cosine, want->count, sizeof *cosine, compare_doubles);
-    parity.median_rms = rms[want->count / 2];
-    parity.worst_rms = rms[want->count - 1];
-    parity.median_cosine = cosine[want->count / 2];
-    parity.lowest_cosine = cosine[0];
-    return parity;
-}
-
-static void print_parity(const char *name, const struct parity *parity)
-{
-    print_message("%s: relative RMS median %.1e, worst %.1e; cosine median %.6f, lowest %.6f; "
-                  "same top id in %zu of %zu rows\n",
-                  name, parity->median_rms, parity->worst_rms, parity->median_cosine,
-                  parity->lowest_cosine, parity->same_top, parity->rows);
-}
-
 static void assert_parity(const char *name, const float *got, const struct reference *want,
                           bool quantized)
 {
-    struct parity parity = measure(got, want);
+    struct parity parity = parity_of_rows(got, want->logits, want->count, want->vocab);
+    char line[256];
 
-    print_parity(name, &parity);
-    if (quantized) {
-        assert_true(parity.median_cosine >= MIN_COSINE);
-        assert_true((double)parity.same_top >= MIN_SAME_TOP * (double)parity.rows);
-    } else {
-        assert_true(parity.median_rms <= MAX_RELATIVE_RMS);
-    }
+    parity_describe(&parity, line, sizeof line);
+    print_message("%s: %s\n", name, line);
+    assert_true(parity_is_good(&parity, quantized));
 }
 
 static void test_logits_equal_the_peer(void **state)

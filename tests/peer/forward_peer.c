@@ -4,62 +4,24 @@
  * usage: forward_peer compare float|quantized FILE
  *        forward_peer quantize IN OUT F16|BF16|Q8_0|Q4_K_M|Q5_K_M|Q6_K
  *
- * The first compares the logits of all rows of a canvas: float weights to a
- * relative RMS of 2e-3 in the median row, quantized ones to a cosine of 0.999,
- * with the same top id in seven of eight rows. The second has llama.cpp make a file of another
- * type from an F32 one.
+ * The first compares the logits of all rows of a canvas, within the bounds of
+ * parity.h. The second has llama.cpp make a file of another type from an F32
+ * one.
  */
 #include "dllm.h"
 #include "llama_peer.h"
+#include "parity.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CANVAS = 24, PROMPT = 11, THREADS = 2 };
 
-struct distances {
-    double relative_rms[CANVAS], cosine[CANVAS];
-    int same_top;
-};
-
 static int complain(const char *what, const char *why)
 {
     printf("%s: %s\n", what, why);
     return 1;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double values[CANVAS])
-{
-    qsort(values, CANVAS, sizeof *values, compare_doubles);
-    return values[CANVAS / 2];
-}
-
-static void compare_row(const float *got, const float *want, int vocab, int row,
-                        struct distances *out)
-{
-    double difference = 0, gg = 0, ww = 0, gw = 0;
-    int top_got = 0, top_want = 0;
-
-    for (int i = 0; i < vocab; i++) {
-        difference += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
-        gg += (double)got[i] * got[i];
-        ww += (double)want[i] * want[i];
-        gw += (double)got[i] * want[i];
-        top_got = got[i] > got[top_got] ? i : top_got;
-        top_want = want[i] > want[top_want] ? i : top_want;
-    }
-    out->relative_rms[row] = sqrt(difference / ww);
-    out->cosine[row] = gw / sqrt(gg * ww);
-    out->same_top += top_got == top_want;
 }
 
 /* Logits [CANVAS, vocab] of dllm and the ids they belong to; NULL on failure. */
@@ -95,8 +57,8 @@ done:
     return logits;
 }
 
-static const char *peer_distances(const char *path, const int32_t ids[CANVAS], const float *logits,
-                                  int vocab, struct distances *out)
+/* The peer's logits of the same pass into out [CANVAS, vocab]. */
+static const char *peer_logits(const char *path, const int32_t ids[CANVAS], int vocab, float *out)
 {
     struct llama_peer_context *context = NULL;
     struct llama_peer_model *model = NULL;
@@ -106,9 +68,9 @@ static const char *peer_distances(const char *path, const int32_t ids[CANVAS], c
         why = llama_peer_context_create(model, CANVAS, THREADS, false, &context);
     if (!why)
         why = llama_peer_forward(context, ids, CANVAS);
-    for (int row = 0; !why && row < CANVAS; row++)
-        compare_row(logits + (size_t)row * (size_t)vocab, llama_peer_logits(context, row), vocab,
-                    row, out);
+    for (size_t row = 0; !why && row < CANVAS; row++)
+        memcpy(out + row * (size_t)vocab, llama_peer_logits(context, (int)row),
+               (size_t)vocab * sizeof *out);
     llama_peer_context_free(context);
     llama_peer_model_free(model);
     return why;
@@ -116,27 +78,26 @@ static const char *peer_distances(const char *path, const int32_t ids[CANVAS], c
 
 static int compare(const char *bound, const char *path)
 {
-    bool quantized = strcmp(bound, "quantized") == 0;
-    struct distances distances = {0};
     int32_t ids[CANVAS];
-    int vocab, good;
-    double rms, cosine;
-    float *logits = own_logits(path, ids, &vocab);
-    const char *why;
+    int vocab;
+    bool good;
+    float *got = own_logits(path, ids, &vocab);
+    float *want = got ? calloc((size_t)CANVAS * (size_t)vocab, sizeof *want) : NULL;
+    const char *why = want ? peer_logits(path, ids, vocab, want) : "no logits of our own";
+    struct parity parity;
+    char line[256];
 
-    if (!logits)
-        return 1;
-    why = peer_distances(path, ids, logits, vocab, &distances);
-    free(logits);
-    if (why)
+    if (why) {
+        free(got);
+        free(want);
         return complain(path, why);
-    rms = median(distances.relative_rms);
-    cosine = median(distances.cosine);
-    good = quantized ? cosine >= 0.999 && distances.same_top >= CANVAS * 7 / 8 : rms <= 2e-3;
-    printf("%s %s: relative RMS median %.1e, worst %.1e; cosine median %.6f, lowest %.6f; same top "
-           "id in %d of %d rows\n",
-           good ? "ok" : "FAILED", path, rms, distances.relative_rms[CANVAS - 1], cosine,
-           distances.cosine[0], distances.same_top, CANVAS);
+    }
+    parity = parity_of_rows(got, want, CANVAS, (size_t)vocab);
+    good = parity_is_good(&parity, strcmp(bound, "quantized") == 0);
+    parity_describe(&parity, line, sizeof line);
+    printf("%s %s: %s\n", good ? "ok" : "FAILED", path, line);
+    free(got);
+    free(want);
     return !good;
 }
 
