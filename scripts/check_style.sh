@@ -42,7 +42,7 @@ report() { # title, findings on stdin
             awk '
                 FNR == 1 { covered = 0; text = "" }
                 text == "" && /^[a-zA-Z_].*\(/ && !/^(typedef|#|extern "C"|static|_Static_assert|return|ALWAYS_INLINE)/ &&
-                    !/^[A-Z_0-9]+\(/ {
+                    !/^[A-Z_0-9]+\(/ && !/^enum .*\{/ {
                     text = $0; at = FNR; own = covered
                 }
                 text != "" {

@@ -25,6 +25,7 @@ struct tiny_model {
     uint64_t seed;
 };
 
+/* A model without faults, two layers of F32. */
 struct tiny_model tiny_model_llada(void);
 struct tiny_model tiny_model_dream(void);
 
