@@ -34,7 +34,6 @@ static size_t decode_token(const struct vocab *vocab, int32_t id, bool show_cont
             *out = (char)byte;
         return byte >= 0;
     case TOKEN_UNUSED:
-        return 0;
     case TOKEN_CONTROL:
     case TOKEN_UNKNOWN:
         if (!show_control)
