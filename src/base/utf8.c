@@ -38,7 +38,7 @@ int utf8_decode(const char *data, size_t size, uint32_t *code_point)
     return length;
 }
 
-int utf8_encode(uint32_t code_point, char out[4])
+int utf8_write(uint32_t code_point, char out[4])
 {
     static const uint8_t mark[5] = {0, 0, 0xC0, 0xE0, 0xF0};
     int length = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;

@@ -14,7 +14,7 @@
 int utf8_decode(const char *data, size_t size, uint32_t *code_point);
 
 /* Writes a valid code point; returns its length in bytes. */
-int utf8_encode(uint32_t code_point, char out[4]);
+int utf8_write(uint32_t code_point, char out[4]);
 
 /* Length in bytes of the longest valid beginning of data. */
 size_t utf8_valid_prefix(const char *data, size_t size);

@@ -76,7 +76,7 @@ static enum dllm_status intern_bytes(struct merges *merges, struct vocab *vocab,
         char wide[4];
         bool made;
 
-        text.size = (size_t)utf8_encode(bytemap_code_point((uint8_t)byte), wide);
+        text.size = (size_t)utf8_write(bytemap_code_point((uint8_t)byte), wide);
         memcpy(*end, wide, text.size);
         TRY(vocab_intern(vocab, text, &merges->byte_symbols[byte], &made, error));
         *end += made ? text.size : 0;

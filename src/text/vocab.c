@@ -156,7 +156,7 @@ static void find_byte_ids(struct vocab *vocab)
 {
     for (int byte = 0; byte < 256; byte++) {
         char text[8];
-        int size = utf8_encode(bytemap_code_point((uint8_t)byte), text);
+        int size = utf8_write(bytemap_code_point((uint8_t)byte), text);
         int32_t id = vocab_find(vocab, (struct dllm_string){text, (size_t)size});
 
         if (id < 0 || vocab->types[id] != TOKEN_NORMAL) {

@@ -107,7 +107,7 @@ void test_vocabulary_small(struct test_vocabulary *out, const char *const *merge
         abort();
     for (int byte = 0; byte < 256; byte++) {
         char *text = out->bytes + used;
-        size_t size = (size_t)utf8_encode(bytemap_code_point((uint8_t)byte), text);
+        size_t size = (size_t)utf8_write(bytemap_code_point((uint8_t)byte), text);
 
         out->types[vocabulary->token_count] = TOKEN_NORMAL;
         out->tokens[vocabulary->token_count++] = (struct dllm_string){text, size};
