@@ -28,7 +28,8 @@ const char *test_data_path(const char *name)
 {
     static char path[TEST_PATH_BYTES];
 
-    return path_below("DLLM_TEST_DATA", "tests/data", name, path);
+    snprintf(path, sizeof path, "tests/data/%s", name);
+    return path;
 }
 
 const char *test_temporary_path(char *out)

@@ -10,8 +10,8 @@
  * the next call. */
 const char *test_shared_path(const char *name);
 
-/* The path of a file below tests/data, or of DLLM_TEST_DATA where tests do not
- * run in the root of the tree. Overwritten by the next call. */
+/* The path of a file below tests/data: tests run in the root of the tree.
+ * Overwritten by the next call. */
 const char *test_data_path(const char *name);
 
 /* Makes an empty scratch file and writes its path to out, which holds

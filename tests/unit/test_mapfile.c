@@ -1,0 +1,117 @@
+/* test_mapfile.c: a file's bytes arrive, and everything else is refused with a
+ * message that says what it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mapfile.h"
+#include "test_paths.h"
+
+/* Opens path, which must fail with `status` and exactly that message. */
+static void assert_refused(const char *path, enum dllm_status status, const char *message)
+{
+    struct dllm_error error = {0};
+    struct mapfile map;
+
+    assert_int_equal(mapfile_open(path, &map, &error), status);
+    assert_int_equal(error.status, status);
+    assert_string_equal(error.message, message);
+    assert_null(map.data);
+    mapfile_close(&map);
+}
+
+/* Breaks when size or contents differ from what was written. */
+static void test_maps_the_bytes(void **state)
+{
+    char path[TEST_PATH_BYTES];
+    struct mapfile map;
+
+    (void)state;
+    test_temporary_file(path, "masked\0diffusion", 16);
+    assert_int_equal(mapfile_open(path, &map, NULL), DLLM_OK);
+    assert_int_equal(map.size, 16);
+    assert_memory_equal(map.data, "masked\0diffusion", 16);
+    mapfile_close(&map);
+    assert_null(map.data);
+    mapfile_close(&map);
+    unlink(path);
+}
+
+/* Breaks when a missing file or a folder on the way is not named. */
+static void test_missing(void **state)
+{
+    (void)state;
+    assert_refused("/nonexistent/x.gguf", DLLM_ERROR_IO,
+                   "cannot open '/nonexistent/x.gguf': No such file or directory; check the path");
+    assert_refused("/dev/null/x", DLLM_ERROR_IO,
+                   "cannot open '/dev/null/x': Not a directory; check the path");
+    assert_refused("", DLLM_ERROR_IO, "cannot open '': No such file or directory; check the path");
+}
+
+/* Breaks when a directory, a device, a pipe (which must not block either) or
+ * an empty file is mapped or described as something else. */
+static void test_other_kinds(void **state)
+{
+    char path[TEST_PATH_BYTES], message[TEST_PATH_BYTES + 200];
+
+    (void)state;
+    assert_refused("/tmp", DLLM_ERROR_IO,
+                   "'/tmp' is a directory, expected a file; name a file inside it");
+    assert_refused("/dev/null", DLLM_ERROR_IO,
+                   "'/dev/null' is a pipe, socket or device, expected a regular file; save its "
+                   "contents to a file first");
+
+    test_temporary_path(path);
+    snprintf(message, sizeof message, "'%s' is empty (0 bytes); copy or download it again", path);
+    assert_refused(path, DLLM_ERROR_IO, message);
+    unlink(path);
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(message, sizeof message,
+             "'%s' is a pipe, socket or device, expected a regular file; save its contents to a "
+             "file first",
+             path);
+    assert_refused(path, DLLM_ERROR_IO, message);
+    unlink(path);
+}
+
+/* Breaks when the missing permission is not named. The superuser may read
+ * everything, and so becomes another user for a moment. */
+static void test_unreadable(void **state)
+{
+    enum { NOBODY = 65534 };
+    char path[TEST_PATH_BYTES], message[TEST_PATH_BYTES + 200];
+    bool superuser = geteuid() == 0;
+
+    (void)state;
+    test_temporary_file(path, "x", 1);
+    chmod(path, 0);
+    if (superuser)
+        assert_int_equal(seteuid(NOBODY), 0);
+    snprintf(message, sizeof message,
+             "cannot open '%s': Permission denied; ask for permission to read it", path);
+    assert_refused(path, DLLM_ERROR_IO, message);
+    if (superuser)
+        assert_int_equal(seteuid(0), 0);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_maps_the_bytes),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_unreadable),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
