@@ -62,13 +62,26 @@ enum dllm_status gguf_fail(struct gguf_parser *parser, enum dllm_status status, 
                        at, detail);
 }
 
+const char *gguf_show_missing(uint64_t missing, char *out)
+{
+    static const uint64_t plausible = 1ull << 40;
+
+    if (missing > plausible)
+        snprintf(out, GGUF_SHOWN_BYTES, "the file is damaged; download or convert it again");
+    else
+        snprintf(out, GGUF_SHOWN_BYTES,
+                 "the file is cut (%" PRIu64
+                 " bytes are missing) or damaged; download or convert it again",
+                 missing);
+    return out;
+}
+
 enum dllm_status gguf_fail_cut(struct gguf_parser *parser, const char *what, uint64_t bytes)
 {
     uint64_t left = cursor_left(&parser->cursor);
+    char advice[GGUF_SHOWN_BYTES];
 
     return gguf_fail(parser, DLLM_ERROR_FORMAT, parser->cursor.at,
-                     "%s needs %" PRIu64 " bytes, but the file ends after %" PRIu64
-                     ": it is cut (at least %" PRIu64
-                     " bytes are missing) or damaged; download or convert it again",
-                     what, bytes, left, bytes - left);
+                     "%s needs %" PRIu64 " bytes where only %" PRIu64 " are left: %s", what, bytes,
+                     left, gguf_show_missing(bytes - left, advice));
 }

@@ -63,6 +63,10 @@ enum dllm_status gguf_fail_cut(struct gguf_parser *parser, const char *what, uin
 enum { GGUF_SHOWN_BYTES = 100 };
 const char *gguf_show_name(struct dllm_string name, char *out);
 
+/* "the file is cut (5 bytes are missing) ..." with advice, or that it is damaged
+ * when so many bytes cannot have been there. out holds GGUF_SHOWN_BYTES. */
+const char *gguf_show_missing(uint64_t missing, char *out);
+
 /* Makes room for one more record in a malloc'ed array of count records. */
 enum dllm_status gguf_grow(void **records, size_t count, size_t record_bytes,
                            struct dllm_error *error);

@@ -53,7 +53,7 @@ static enum dllm_status measure(struct gguf_parser *parser, uint64_t at, struct 
                          out->type, dtype_matrix_names());
     if (out->shape[0] % info->block_weights != 0)
         return gguf_fail(parser, DLLM_ERROR_FORMAT, at,
-                         "the row length %" PRIu64 " is no multiple of %" PRIu32
+                         "the row length is %" PRIu64 ", expected a multiple of %" PRIu32
                          ", the block length of type %s; convert the model again",
                          out->shape[0], info->block_weights, info->name);
     if (__builtin_mul_overflow(out->shape[1], out->shape[2], &rows) ||
@@ -86,7 +86,7 @@ static enum dllm_status read_tensor(struct gguf_parser *parser, struct dllm_tens
         return gguf_fail_cut(parser, "its offset", 8);
     if (out->offset % alignment != 0)
         return gguf_fail(parser, DLLM_ERROR_FORMAT, at,
-                         "the offset %" PRIu64 " is no multiple of the alignment %" PRIu64
+                         "the offset is %" PRIu64 ", expected a multiple of the alignment %" PRIu64
                          "; the file is damaged, download or convert it again",
                          out->offset, alignment);
     return DLLM_OK;
@@ -121,12 +121,14 @@ static enum dllm_status place_tensors(struct gguf_parser *parser)
     /* At most the file's size plus an alignment: cannot overflow. */
     uint64_t data_start = ROUND_UP(parser->cursor.at, file->alignment), last_end = 0, end;
     size_t first_outside = file->tensor_count;
+    char advice[GGUF_SHOWN_BYTES];
 
     for (size_t i = 0; i < file->tensor_count; i++) {
         struct dllm_tensor *tensor = &file->tensors[i];
 
-        if (__builtin_add_overflow(tensor->offset, data_start, &tensor->offset) ||
-            __builtin_add_overflow(tensor->offset, tensor->size, &end))
+        if (__builtin_add_overflow(tensor->offset, data_start, &tensor->offset))
+            tensor->offset = UINT64_MAX;
+        if (__builtin_add_overflow(tensor->offset, tensor->size, &end))
             end = UINT64_MAX;
         last_end = MAX(last_end, end);
         if (end <= file->size)
@@ -139,10 +141,9 @@ static enum dllm_status place_tensors(struct gguf_parser *parser)
     point_at(parser, first_outside);
     return gguf_fail(parser, DLLM_ERROR_FORMAT, file->tensors[first_outside].offset,
                      "its %" PRIu64 " bytes do not fit: the tensors end at byte %" PRIu64
-                     ", the file at %" PRIu64 ", so it is cut (%" PRIu64
-                     " bytes are missing) or damaged; download or convert it again",
+                     ", the file at %" PRIu64 ": %s",
                      file->tensors[first_outside].size, last_end, file->size,
-                     last_end - file->size);
+                     gguf_show_missing(last_end - file->size, advice));
 }
 
 static int compare_places(const void *left, const void *right)
