@@ -7,6 +7,8 @@
 
 void test_bytes_append(struct test_bytes *bytes, const void *data, size_t size)
 {
+    if (size == 0)
+        return;
     if (bytes->size + size > bytes->room) {
         bytes->room = 2 * (bytes->size + size) + 64;
         bytes->data = realloc(bytes->data, bytes->room);
