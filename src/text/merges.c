@@ -25,16 +25,17 @@ static enum dllm_status create_table(struct merges *merges, size_t count, struct
     return DLLM_OK;
 }
 
-/* Room for every joined string and the 256 characters of bytes. */
-static enum dllm_status create_joined(struct merges *merges, const struct dllm_string *rules,
-                                      size_t count, struct dllm_error *error)
+/* Room for every string that may have to be kept: of a rule's left side, right
+ * side and both, and of the bytes. */
+static enum dllm_status create_kept(struct merges *merges, const struct dllm_string *rules,
+                                    size_t count, struct dllm_error *error)
 {
     size_t size = 2 * 256;
 
     for (size_t i = 0; i < count; i++)
-        size += rules[i].size;
-    merges->joined = malloc(size);
-    return merges->joined ? DLLM_OK : status_no_memory(error, size);
+        size += 2 * rules[i].size;
+    merges->kept = malloc(size);
+    return merges->kept ? DLLM_OK : status_no_memory(error, size);
 }
 
 /* Adds a rule unless the pair has one already. */
@@ -52,56 +53,73 @@ static void put(struct merges *merges, int32_t left, int32_t right, struct merge
     merges->values[at] = value;
 }
 
-static enum dllm_status split_rule(struct dllm_string rule, size_t index, struct dllm_string *left,
-                                   struct dllm_string *right, struct dllm_error *error)
+/* A rule on its way into the table. */
+struct rule {
+    struct vocab_key left, right, joined;
+};
+
+/* Splits a rule and asks for the places that reading it will look at. */
+static enum dllm_status prepare_rule(const struct vocab *vocab, struct dllm_string text,
+                                     size_t index, struct rule *out, struct dllm_error *error)
 {
-    const char *space = rule.size > 2 ? memchr(rule.data + 1, ' ', rule.size - 2) : NULL;
+    const char *space = text.size > 2 ? memchr(text.data + 1, ' ', text.size - 2) : NULL;
+    size_t left;
 
     if (!space)
         return status_fail(error, DLLM_ERROR_FORMAT,
                            "merge %zu of tokenizer.ggml.merges is \"%.*s\"; expected two symbols "
                            "with a space between: the file is damaged, convert it again",
-                           index, (int)MIN(rule.size, 60), rule.data);
-    *left = (struct dllm_string){rule.data, (size_t)(space - rule.data)};
-    *right = (struct dllm_string){space + 1, rule.size - left->size - 1};
+                           index, (int)MIN(text.size, 60), text.data);
+    left = (size_t)(space - text.data);
+    out->left = vocab_key_of((struct dllm_string){text.data, left});
+    out->right = vocab_key_of((struct dllm_string){space + 1, text.size - left - 1});
+    out->joined = vocab_key_join(&out->left, &out->right);
+    vocab_prefetch(vocab, &out->left);
+    vocab_prefetch(vocab, &out->right);
+    vocab_prefetch(vocab, &out->joined);
     return DLLM_OK;
 }
 
-/* The symbols of bytes; *end moves past the characters that had to be kept. */
-static enum dllm_status intern_bytes(struct merges *merges, struct vocab *vocab, char **end,
-                                     struct dllm_error *error)
+static enum dllm_status read_rule(struct merges *merges, struct vocab *vocab,
+                                  const struct rule *rule, uint32_t rank, char **end,
+                                  struct dllm_error *error)
 {
-    for (int byte = 0; byte < 256; byte++) {
-        struct dllm_string text = {*end, 0};
-        char wide[4];
-        bool made;
+    int32_t left, right, result;
 
-        text.size = (size_t)utf8_write(bytemap_code_point((uint8_t)byte), wide);
-        memcpy(*end, wide, text.size);
-        TRY(vocab_intern(vocab, text, &merges->byte_symbols[byte], &made, error));
-        *end += made ? text.size : 0;
+    TRY(vocab_intern(vocab, &rule->left, end, &left, error));
+    TRY(vocab_intern(vocab, &rule->right, end, &right, error));
+    TRY(vocab_intern(vocab, &rule->joined, end, &result, error));
+    put(merges, left, right, (struct merge){rank, result});
+    return DLLM_OK;
+}
+
+static enum dllm_status read_rules(struct merges *merges, struct vocab *vocab,
+                                   const struct dllm_string *rules, char **end,
+                                   struct dllm_error *error)
+{
+    enum { AHEAD = 8 };
+    struct rule ring[AHEAD];
+
+    for (uint32_t i = 0; i < merges->count + AHEAD; i++) {
+        if (i >= AHEAD)
+            TRY(read_rule(merges, vocab, &ring[i % AHEAD], i - AHEAD, end, error));
+        if (i < merges->count)
+            TRY(prepare_rule(vocab, rules[i], i, &ring[i % AHEAD], error));
     }
     return DLLM_OK;
 }
 
-/* Reads one rule. The joined string is written at *end, which moves past it
- * only if it is a new symbol. */
-static enum dllm_status read_rule(struct merges *merges, struct vocab *vocab,
-                                  struct dllm_string rule, uint32_t rank, char **end,
-                                  struct dllm_error *error)
+/* The symbols that bytes start as. */
+static enum dllm_status intern_bytes(struct merges *merges, struct vocab *vocab, char **end,
+                                     struct dllm_error *error)
 {
-    struct dllm_string left, right, whole = {*end, rule.size - 1};
-    int32_t left_symbol, right_symbol, result;
-    bool made;
+    for (int byte = 0; byte < 256; byte++) {
+        char text[4];
+        size_t size = (size_t)utf8_write(bytemap_code_point((uint8_t)byte), text);
+        struct vocab_key key = vocab_key_of((struct dllm_string){text, size});
 
-    TRY(split_rule(rule, rank, &left, &right, error));
-    TRY(vocab_intern(vocab, left, &left_symbol, NULL, error));
-    TRY(vocab_intern(vocab, right, &right_symbol, NULL, error));
-    memcpy(*end, left.data, left.size);
-    memcpy(*end + left.size, right.data, right.size);
-    TRY(vocab_intern(vocab, whole, &result, &made, error));
-    *end += made ? whole.size : 0;
-    put(merges, left_symbol, right_symbol, (struct merge){rank, result});
+        TRY(vocab_intern(vocab, &key, end, &merges->byte_symbols[byte], error));
+    }
     return DLLM_OK;
 }
 
@@ -118,11 +136,10 @@ enum dllm_status merges_init(const struct dllm_string *rules, size_t count, stru
                            "damaged, fetch it again",
                            count, INT32_MAX / 4);
     TRY_GOTO(create_table(out, count, error));
-    TRY_GOTO(create_joined(out, rules, count, error));
-    end = out->joined;
+    TRY_GOTO(create_kept(out, rules, count, error));
+    end = out->kept;
     TRY_GOTO(intern_bytes(out, vocab, &end, error));
-    for (size_t i = 0; i < count; i++)
-        TRY_GOTO(read_rule(out, vocab, rules[i], (uint32_t)i, &end, error));
+    TRY_GOTO(read_rules(out, vocab, rules, &end, error));
     return DLLM_OK;
 fail:
     merges_free(out);
@@ -133,6 +150,6 @@ void merges_free(struct merges *merges)
 {
     free(merges->keys);
     free(merges->values);
-    free(merges->joined);
+    free(merges->kept);
     *merges = (struct merges){0};
 }

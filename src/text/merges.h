@@ -18,7 +18,7 @@ struct merge {
 struct merges {
     uint64_t *keys;       /* [mask + 1], left << 32 | right; EMPTY where free; owned */
     struct merge *values; /* [mask + 1]; owned */
-    char *joined;         /* bytes of the symbols that are no tokens; owned */
+    char *kept;           /* bytes of the symbols that are no tokens; owned */
     int shift;            /* 64 - log2(mask + 1) */
     uint32_t mask, count;
     int32_t byte_symbols[256]; /* what each byte starts as */
@@ -27,7 +27,8 @@ struct merges {
 /* Reads "left right" rules, best first, and adds the symbols that they need to
  * vocab. Of rules with the same pair the first counts; a rule whose parts never
  * arise is harmless. A rule without a space, or with an empty side, is
- * DLLM_ERROR_FORMAT. Bytes of rules must outlive vocab. On failure out holds
+ * DLLM_ERROR_FORMAT. vocab must not be searched after
+ * the merges are freed. On failure out holds
  * nothing; else free with merges_free. */
 enum dllm_status merges_init(const struct dllm_string *rules, size_t count, struct vocab *vocab,
                              struct merges *out, struct dllm_error *error);

@@ -23,7 +23,8 @@ static enum dllm_status check_id(const struct vocab *vocab, const char *key, int
 static int32_t find_control(const struct vocab *vocab, const char *const *strings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        int32_t id = vocab_find(vocab, (struct dllm_string){strings[i], strlen(strings[i])});
+        struct vocab_key key = vocab_key_of((struct dllm_string){strings[i], strlen(strings[i])});
+        int32_t id = vocab_find(vocab, &key);
 
         if (id >= 0 && vocab->types[id] == TOKEN_CONTROL)
             return id;
@@ -84,7 +85,8 @@ void tokenizer_destroy(struct tokenizer *tokenizer)
 
 int32_t tokenizer_find(const struct tokenizer *tokenizer, struct dllm_string text)
 {
-    int32_t symbol = vocab_find(&tokenizer->vocab, text);
+    const struct vocab_key key = vocab_key_of(text);
+    const int32_t symbol = vocab_find(&tokenizer->vocab, &key);
 
     return symbol < (int64_t)tokenizer->vocab.token_count ? symbol : -1;
 }

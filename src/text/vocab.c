@@ -11,52 +11,67 @@
 /* Ids are i32, and there may be three more symbols for each merge. */
 enum { MAX_TOKENS = 1 << 28 };
 
-static uint64_t load_bytes(const char *data, size_t size)
-{
-    uint64_t value = 0;
+/* Strings are hashed as numbers in a large odd base, modulo 2^64, so that the
+ * sum of two strings joined follows from theirs. */
+static const uint64_t base = 0x9E3779B97F4A7C15u;
 
-    memcpy(&value, data, size);
-    return value;
+static uint64_t mix(uint64_t sum)
+{
+    sum = (sum ^ sum >> 31) * 0xD6E8FEB86659FD93u;
+    return sum ^ sum >> 32;
 }
 
-static uint64_t hash_string(struct dllm_string text)
+struct vocab_key vocab_key_of(struct dllm_string text)
 {
-    const uint64_t odd = 0x9E3779B97F4A7C15u;
-    uint64_t hash = text.size * odd;
-    size_t at = 0;
+    uint64_t sum = 0;
 
-    for (; text.size - at >= 8; at += 8) {
-        hash = (hash ^ load_bytes(text.data + at, 8)) * odd;
-        hash ^= hash >> 29;
-    }
-    hash = (hash ^ load_bytes(text.data + at, text.size - at)) * odd;
-    return hash ^ hash >> 32;
+    for (size_t i = 0; i < text.size; i++)
+        sum = (sum + (uint8_t)text.data[i] + 1) * base;
+    return (struct vocab_key){text, {NULL, 0}, sum, mix(sum)};
+}
+
+struct vocab_key vocab_key_join(const struct vocab_key *left, const struct vocab_key *right)
+{
+    uint64_t sum = left->sum;
+
+    for (size_t i = 0; i < right->left.size; i++)
+        sum *= base;
+    sum += right->sum;
+    return (struct vocab_key){left->left, right->left, sum, mix(sum)};
+}
+
+static bool equals(struct dllm_string text, const struct vocab_key *key)
+{
+    return text.size == key->left.size + key->right.size &&
+           !memcmp(text.data, key->left.data, key->left.size) &&
+           (!key->right.size ||
+            !memcmp(text.data + key->left.size, key->right.data, key->right.size));
 }
 
 /* The slot where the string is, or the free one where it belongs. */
-static struct vocab_slot *find_slot(const struct vocab *vocab, struct dllm_string text,
-                                    uint64_t hash)
+static struct vocab_slot *find_slot(const struct vocab *vocab, const struct vocab_key *key)
 {
-    const uint32_t tag = (uint32_t)(hash >> 32);
+    const uint32_t tag = (uint32_t)(key->hash >> 32);
 
-    for (uint32_t at = (uint32_t)hash & vocab->slot_mask;; at = (at + 1) & vocab->slot_mask) {
+    for (uint32_t at = (uint32_t)key->hash & vocab->slot_mask;; at = (at + 1) & vocab->slot_mask) {
         struct vocab_slot *slot = &vocab->slots[at];
-        const struct dllm_string *held;
 
-        if (!slot->symbol_plus_1)
-            return slot;
-        held = &vocab->strings[slot->symbol_plus_1 - 1];
-        if (slot->tag == tag && held->size == text.size &&
-            !memcmp(held->data, text.data, text.size))
+        if (!slot->symbol_plus_1 ||
+            (slot->tag == tag && equals(vocab->strings[slot->symbol_plus_1 - 1], key)))
             return slot;
     }
 }
 
-int32_t vocab_find(const struct vocab *vocab, struct dllm_string text)
+void vocab_prefetch(const struct vocab *vocab, const struct vocab_key *key)
 {
-    if (text.size == 0)
+    __builtin_prefetch(&vocab->slots[(uint32_t)key->hash & vocab->slot_mask]);
+}
+
+int32_t vocab_find(const struct vocab *vocab, const struct vocab_key *key)
+{
+    if (key->left.size == 0)
         return -1;
-    return (int32_t)find_slot(vocab, text, hash_string(text))->symbol_plus_1 - 1;
+    return (int32_t)find_slot(vocab, key)->symbol_plus_1 - 1;
 }
 
 /* Makes an index with at least twice as many places as strings. */
@@ -76,9 +91,9 @@ static enum dllm_status resize_index(struct vocab *vocab, size_t strings, struct
     vocab->slot_mask = (uint32_t)size - 1;
     for (uint32_t i = 0; old && i <= old_mask; i++) {
         if (old[i].symbol_plus_1) {
-            struct dllm_string text = vocab->strings[old[i].symbol_plus_1 - 1];
+            struct vocab_key key = vocab_key_of(vocab->strings[old[i].symbol_plus_1 - 1]);
 
-            *find_slot(vocab, text, hash_string(text)) = old[i];
+            *find_slot(vocab, &key) = old[i];
         }
     }
     free(old);
@@ -103,35 +118,47 @@ static enum dllm_status grow(struct vocab *vocab, struct dllm_error *error)
     return resize_index(vocab, capacity, error);
 }
 
-enum dllm_status vocab_intern(struct vocab *vocab, struct dllm_string text, int32_t *symbol,
-                              bool *made, struct dllm_error *error)
+enum dllm_status vocab_intern(struct vocab *vocab, const struct vocab_key *key, char **end,
+                              int32_t *symbol, struct dllm_error *error)
 {
-    const uint64_t hash = hash_string(text);
-    struct vocab_slot *slot = find_slot(vocab, text, hash);
+    struct vocab_slot *slot = find_slot(vocab, key);
 
-    if (made)
-        *made = !slot->symbol_plus_1;
     if (!slot->symbol_plus_1) {
         if (vocab->symbol_count == vocab->capacity) {
             TRY(grow(vocab, error));
-            slot = find_slot(vocab, text, hash);
+            slot = find_slot(vocab, key);
         }
-        vocab->strings[vocab->symbol_count++] = text;
-        *slot = (struct vocab_slot){(uint32_t)(hash >> 32), vocab->symbol_count};
+        vocab->strings[vocab->symbol_count++] =
+            (struct dllm_string){*end, key->left.size + key->right.size};
+        *slot = (struct vocab_slot){(uint32_t)(key->hash >> 32), vocab->symbol_count};
+        memcpy(*end, key->left.data, key->left.size);
+        if (key->right.size)
+            memcpy(*end + key->left.size, key->right.data, key->right.size);
+        *end += key->left.size + key->right.size;
     }
     *symbol = (int32_t)slot->symbol_plus_1 - 1;
     return DLLM_OK;
 }
 
+/* Enters the tokens, each some time after its slot was asked for. */
 static void index_tokens(struct vocab *vocab)
 {
-    for (uint32_t i = 0; i < vocab->token_count; i++) {
-        const struct dllm_string text = vocab->strings[i];
-        const uint64_t hash = text.size ? hash_string(text) : 0;
-        struct vocab_slot *slot = text.size ? find_slot(vocab, text, hash) : NULL;
+    enum { AHEAD = 16 };
+    struct vocab_key keys[AHEAD];
 
-        if (slot && !slot->symbol_plus_1)
-            *slot = (struct vocab_slot){(uint32_t)(hash >> 32), i + 1};
+    for (uint32_t i = 0; i < vocab->token_count + AHEAD; i++) {
+        struct vocab_key *key = &keys[i % AHEAD];
+
+        if (i >= AHEAD && key->left.size > 0) {
+            struct vocab_slot *slot = find_slot(vocab, key);
+
+            if (!slot->symbol_plus_1)
+                *slot = (struct vocab_slot){(uint32_t)(key->hash >> 32), i - AHEAD + 1};
+        }
+        if (i < vocab->token_count) {
+            *key = vocab_key_of(vocab->strings[i]);
+            vocab_prefetch(vocab, key);
+        }
     }
 }
 
@@ -150,6 +177,16 @@ static enum dllm_status copy_types(struct vocab *vocab, const int32_t *types,
     return DLLM_OK;
 }
 
+/* The token with that string and type, -1 if there is none. */
+static int32_t find_typed(const struct vocab *vocab, const char *text, int size,
+                          enum token_type type)
+{
+    const struct vocab_key key = vocab_key_of((struct dllm_string){text, (size_t)size});
+    const int32_t id = vocab_find(vocab, &key);
+
+    return id >= 0 && vocab->types[id] == type ? id : -1;
+}
+
 /* Finds the token of each byte: its character as a normal token, else a byte
  * token such as <0x41>. */
 static void find_byte_ids(struct vocab *vocab)
@@ -157,13 +194,11 @@ static void find_byte_ids(struct vocab *vocab)
     for (int byte = 0; byte < 256; byte++) {
         char text[8];
         int size = utf8_write(bytemap_code_point((uint8_t)byte), text);
-        int32_t id = vocab_find(vocab, (struct dllm_string){text, (size_t)size});
+        int32_t id = find_typed(vocab, text, size, TOKEN_NORMAL);
 
-        if (id < 0 || vocab->types[id] != TOKEN_NORMAL) {
+        if (id < 0) {
             size = snprintf(text, sizeof text, "<0x%02X>", (unsigned)byte);
-            id = vocab_find(vocab, (struct dllm_string){text, (size_t)size});
-            if (id >= 0 && vocab->types[id] != TOKEN_BYTE)
-                id = -1;
+            id = find_typed(vocab, text, size, TOKEN_BYTE);
         }
         vocab->byte_ids[byte] = id;
     }

@@ -10,6 +10,12 @@
 
 #include "tokenizer.h"
 
+/* A string in two parts, either of which may be empty, with its hash. */
+struct vocab_key {
+    struct dllm_string left, right;
+    uint64_t sum, hash; /* the hash is the sum with its bits mixed */
+};
+
 /* A place in the index: part of the hash, and 1 + the symbol (0: free). */
 struct vocab_slot {
     uint32_t tag, symbol_plus_1;
@@ -30,12 +36,20 @@ enum dllm_status vocab_init(const struct vocabulary *source, struct vocab *out,
                             struct dllm_error *error);
 void vocab_free(struct vocab *vocab);
 
-/* The symbol of a string, -1 if there is none. */
-int32_t vocab_find(const struct vocab *vocab, struct dllm_string text);
+struct vocab_key vocab_key_of(struct dllm_string text);
 
-/* The symbol of a string, made if there is none; its bytes must outlive the
- * vocabulary. *made (may be NULL) says whether it is new. */
-enum dllm_status vocab_intern(struct vocab *vocab, struct dllm_string text, int32_t *symbol,
-                              bool *made, struct dllm_error *error);
+/* The key of two strings joined: neither is read again. */
+struct vocab_key vocab_key_join(const struct vocab_key *left, const struct vocab_key *right);
+
+/* Asks the processor to fetch what a search for the key will read first. */
+void vocab_prefetch(const struct vocab *vocab, const struct vocab_key *key);
+
+/* The symbol of a string, -1 if there is none. */
+int32_t vocab_find(const struct vocab *vocab, const struct vocab_key *key);
+
+/* The symbol of a string, made if there is none: it is then copied to *end,
+ * where its bytes must outlive the vocabulary, and *end moves behind them. */
+enum dllm_status vocab_intern(struct vocab *vocab, const struct vocab_key *key, char **end,
+                              int32_t *symbol, struct dllm_error *error);
 
 #endif
