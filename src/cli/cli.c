@@ -95,9 +95,12 @@ static void on_interrupt(int number)
 void cli_catch_interrupt(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    struct sigaction before;
 
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGINT, NULL, &before);
+    if (before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
 }
 
 bool cli_interrupted(void)

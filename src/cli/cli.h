@@ -41,7 +41,7 @@ int cli_fail_error(const struct dllm_error *error);
 int cli_check_model_path(const char *path);
 
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
- * second ctrl-c ends it. */
+ * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 

@@ -81,6 +81,7 @@ static const struct opt_table table = {
 struct row_list {
     int32_t *rows;
     size_t count;
+    bool broken; /* an entry could not be taken */
 };
 
 /* A whole number below `limit` at *at, which moves behind it. */
@@ -96,11 +97,12 @@ static bool take_row(const char **at, size_t limit, size_t *out)
     return !errno && *out < limit;
 }
 
-/* Appends one entry, N or N-M, behind the rows so far. */
+/* Appends one entry, N or N-M, behind the rows so far; false: it is none. */
 static bool take_range(const char **at, size_t limit, struct row_list *list)
 {
     size_t first, last;
 
+    list->broken = true;
     if (!take_row(at, limit, &first))
         return false;
     last = first;
@@ -110,6 +112,7 @@ static bool take_range(const char **at, size_t limit, struct row_list *list)
         return false;
     for (size_t row = first; row <= last; row++)
         list->rows[list->count++] = (int32_t)row;
+    list->broken = false;
     return true;
 }
 
@@ -124,11 +127,9 @@ static int parse_rows(const char *text, size_t limit, struct row_list *list)
     list->rows = malloc(limit * sizeof *list->rows);
     if (!list->rows)
         return cli_fail(CLI_FAILURE, "out of memory");
-    do {
-        if (!take_range(&at, limit, list))
-            break;
-    } while (*at == ',' && at++);
-    if (*at || !list->count || (at > text && at[-1] == ','))
+    while (take_range(&at, limit, list) && *at == ',')
+        at++;
+    if (list->broken || *at)
         return cli_fail(CLI_USAGE,
                         "--rows needs \"all\" or an ascending list of rows from 0 to %zu (--tokens "
                         "gives %zu ids), such as 0,4-7, not \"%.60s\"",
@@ -145,22 +146,23 @@ static bool ends_in_npy(const char *path)
 
 /* NumPy's format 1.0: magic, version, header length, a Python literal padded
  * with blanks so that the data starts at a multiple of 64. */
-static void write_npy_header(FILE *stream, size_t rows, int vocab)
+static void write_npy_header(struct out_file *file, size_t rows, int vocab)
 {
-    char text[128];
+    char text[128], header[256];
     int length =
         snprintf(text, sizeof text,
                  "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %d), }", rows, vocab);
     int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
 
-    fwrite("\x93NUMPY\x01\x00", 1, 8, stream);
-    fputc(padded & 255, stream);
-    fputc(padded >> 8, stream);
-    fprintf(stream, "%s%*s\n", text, padded - length - 1, "");
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(padded & 255);
+    header[9] = (char)(padded >> 8);
+    snprintf(header + 10, sizeof header - 10, "%s%*s\n", text, padded - length - 1, "");
+    out_file_write(file, header, 10 + (size_t)padded);
 }
 
 struct writer {
-    FILE *stream;
+    struct out_file *file;
     size_t vocab;
 };
 
@@ -170,8 +172,8 @@ static int write_rows(void *context, const float *logits, size_t first, size_t c
     struct writer *writer = context;
 
     (void)first;
-    fwrite(logits, sizeof *logits * writer->vocab, count, writer->stream);
-    return cli_interrupted() || ferror(writer->stream);
+    out_file_write(writer->file, logits, sizeof *logits * writer->vocab * count);
+    return cli_interrupted() || writer->file->failure;
 }
 
 /* Runs the pass into the open file. An interrupted pass on a full disk is left
@@ -179,13 +181,13 @@ static int write_rows(void *context, const float *logits, size_t first, size_t c
 static int write_logits(struct dllm_session *session, const struct dllm_logits_query *query,
                         int vocab, struct out_file *file, bool npy)
 {
-    struct writer writer = {file->stream, (size_t)vocab};
+    struct writer writer = {file, (size_t)vocab};
     struct dllm_logits_sink sink = {write_rows, &writer};
     struct dllm_error error = {0};
     enum dllm_status status;
 
     if (npy)
-        write_npy_header(file->stream, query->row_count, vocab);
+        write_npy_header(file, query->row_count, vocab);
     status = dllm_logits_each(session, query, &sink, &error);
     if (status == DLLM_INTERRUPTED && cli_interrupted())
         return CLI_INTERRUPTED;

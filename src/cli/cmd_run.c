@@ -93,7 +93,8 @@ static int prepare(struct run *run)
     if (code)
         return code;
     run->facts.prompt_tokens = run->ids.count;
-    run->facts.device_auto = values[RUN_DEVICE].choice == 0;
+    run->facts.device_auto =
+        !values[RUN_DEVICE].given || strcmp(values[RUN_DEVICE].text, "auto") == 0;
     run_settings(run->opts, run->engine, run->facts.chat, &run->facts.settings);
     run->watch.stats = values[RUN_DUMP_STEP_STATS].given;
     run->watch.bar = !run->watch.stats && isatty(STDERR_FILENO);

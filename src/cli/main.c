@@ -44,13 +44,12 @@ static int print_help(const struct command *command)
 
 static int fail_unknown_command(const char *name)
 {
-    const char *names[COMMANDS + 1];
+    const char *names[COMMANDS + 3] = {"help", "--help", "--version"};
     const char *near;
 
     for (int i = 0; i < COMMANDS; i++)
-        names[i] = commands[i]->table->command;
-    names[COMMANDS] = "help";
-    near = opts_suggest(name, names, COMMANDS + 1);
+        names[i + 3] = commands[i]->table->command;
+    near = opts_suggest(name, names, COMMANDS + 3);
     return cli_fail(CLI_USAGE, "unknown command \"%s\"; %s%s%s", name,
                     near ? "did you mean \"dllm " : "\"dllm help\" lists the commands",
                     near ? near : "", near ? "\"?" : "");

@@ -82,7 +82,8 @@ static void set_value(struct opts *opts, int index, const char *text)
         opts_problem(opts, "--%s is given more than once; give it once", option->name);
         return;
     }
-    if (text && !*text && !option->may_be_empty && option->kind != OPT_OPERAND) {
+    if (text && !*text && !option->may_be_empty &&
+        (option->kind == OPT_TEXT || option->kind == OPT_PATH)) {
         opts_problem(opts, "--%s needs a value %s, not an empty one", option->name,
                      option->metavar);
         return;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
+enum { HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
 /* Prints text from column `from`, broken at blanks, indented to `from`. */
 static void print_wrapped(const char *text, int from, FILE *stream)

@@ -42,11 +42,15 @@ const char *out_size_text(uint64_t bytes, char text[32]);
 struct out_file {
     FILE *stream;
     char *target, *temporary;
+    int failure; /* errno of the first write that failed */
 };
 
 /* Opens it; 0, or the exit code after a message. A target that exists and is
  * not a regular file is refused: it would be replaced. */
 int out_file_open(struct out_file *file, const char *path);
+
+/* Appends bytes; a failure is kept for the commit to report. */
+void out_file_write(struct out_file *file, const void *data, size_t size);
 
 /* Puts the file in place; 0, or the exit code after a message (nothing is left
  * behind then). */

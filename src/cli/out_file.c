@@ -58,17 +58,29 @@ fail:
     return CLI_FAILURE;
 }
 
+/* Keeps the first errno. */
+static void note_failure(struct out_file *file, bool done)
+{
+    if (!done && !file->failure)
+        file->failure = errno ? errno : EIO;
+}
+
+void out_file_write(struct out_file *file, const void *data, size_t size)
+{
+    note_failure(file, fwrite(data, 1, size, file->stream) == size);
+}
+
 int out_file_commit(struct out_file *file)
 {
-    bool failed = ferror(file->stream) != 0;
     int code = CLI_OK;
 
-    errno = 0;
-    failed |= fclose(file->stream) != 0;
+    note_failure(file, fclose(file->stream) == 0);
     file->stream = NULL;
-    if (failed || rename(file->temporary, file->target) != 0)
+    if (!file->failure)
+        note_failure(file, rename(file->temporary, file->target) == 0);
+    if (file->failure)
         code = cli_fail(CLI_FAILURE, "\"%s\" could not be written: %s", file->target,
-                        errno ? strerror(errno) : "an earlier write failed");
+                        strerror(file->failure));
     else
         file->temporary[0] = 0;
     out_file_discard(file);

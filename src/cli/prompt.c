@@ -29,11 +29,12 @@ static bool read_all(FILE *stream, struct dllm_text *out)
 int prompt_read_file(const char *path, struct dllm_text *out)
 {
     bool from_stdin = strcmp(path, "-") == 0;
-    FILE *stream = from_stdin ? stdin : fopen(path, "rb");
+    FILE *stream;
     bool done;
 
     *out = (struct dllm_text){0};
     errno = 0;
+    stream = from_stdin ? stdin : fopen(path, "rb");
     done = stream && read_all(stream, out);
     if (!done) {
         cli_fail(CLI_FAILURE, "%s%s%s could not be read: %s", from_stdin ? "" : "\"",

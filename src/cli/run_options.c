@@ -13,8 +13,6 @@ static const enum dllm_remasking remasking_values[] = {
     DLLM_REMASKING_LOW_CONFIDENCE, DLLM_REMASKING_RANDOM, DLLM_REMASKING_TOPK_MARGIN,
     DLLM_REMASKING_ENTROPY,        DLLM_REMASKING_ORIGIN, DLLM_REMASKING_LOW_CONFIDENCE};
 static const char *const eos_policy_names[] = {"none", "forbid", "defer", NULL};
-static const char *const device_names[] = {"auto", "cpu", "gpu", NULL};
-enum { DEVICE_GPU = 2 };
 
 static const struct opt options[RUN_OPTIONS] = {
     [RUN_OPERAND] = {.name = "PROMPT",
@@ -97,13 +95,14 @@ static const struct opt options[RUN_OPTIONS] = {
                   .high = INT64_MAX,
                   .metavar = "N",
                   .fallback = "42",
-                  .help = "of the random numbers"},
+                  .help = "where the random numbers start"},
     [RUN_REMASKING] = {.name = "remasking",
                        .kind = OPT_CHOICE,
                        .choices = remasking_names,
                        .metavar = "RULE",
-                       .fallback = "llada: low_confidence, dream: entropy",
-                       .help = "which positions a step commits; the last four are Dream's"},
+                       .fallback = "low_confidence; dream without threshold or factor: entropy",
+                       .help = "which positions a step commits; topk_margin, entropy and origin "
+                               "are Dream's, maskgit_plus is its name of low_confidence"},
     [RUN_TOP_P] = {.name = "top-p",
                    .kind = OPT_NUMBER,
                    .least = 0,
@@ -199,11 +198,10 @@ static const struct opt options[RUN_OPTIONS] = {
                      .fallback = "cores this process may use",
                      .help = "worker threads"},
     [RUN_DEVICE] = {.name = "device",
-                    .kind = OPT_CHOICE,
-                    .choices = device_names,
+                    .kind = OPT_TEXT,
                     .metavar = "NAME",
                     .fallback = "auto",
-                    .help = "where to compute; this build has no GPU support, auto is the CPU"},
+                    .help = "where to compute: cpu or auto, which is the CPU in this build"},
     [RUN_CPU_LEVEL] = {.name = "cpu-level",
                        .kind = OPT_CHOICE,
                        .choices = cli_cpu_levels,
@@ -211,6 +209,10 @@ static const struct opt options[RUN_OPTIONS] = {
                        .fallback = "the best here",
                        .help = "instruction set, for tests and reports; all give the same bits"},
 };
+
+static const char adaptive_steps[] =
+    "steps are not counted out then, a block runs until it is full";
+static const char adaptive_choice[] = "positions are then committed by their confidence alone";
 
 static const struct opt_conflict conflicts[] = {
     {RUN_SYSTEM, RUN_NO_CHAT, "raw text has no system message"},
@@ -220,6 +222,12 @@ static const struct opt_conflict conflicts[] = {
     {RUN_NO_CHAT, RUN_PROMPT_TOKENS, "ids are fed as they are"},
     {RUN_PARSE_SPECIAL, RUN_NO_CHAT, "control strings in raw text are always parsed"},
     {RUN_PARSE_SPECIAL, RUN_PROMPT_TOKENS, "ids are fed as they are"},
+    {RUN_THRESHOLD, RUN_STEPS, adaptive_steps},
+    {RUN_FACTOR, RUN_STEPS, adaptive_steps},
+    {RUN_THRESHOLD, RUN_EPS, adaptive_steps},
+    {RUN_FACTOR, RUN_EPS, adaptive_steps},
+    {RUN_THRESHOLD, RUN_ALG_TEMP, adaptive_choice},
+    {RUN_FACTOR, RUN_ALG_TEMP, adaptive_choice},
 };
 
 const struct opt_table run_option_table = {
@@ -243,20 +251,47 @@ static enum dllm_remasking given_remasking(const struct opts *opts)
     return remasking_values[opts->values[RUN_REMASKING].choice];
 }
 
-int run_check_values(const struct opts *opts)
+static bool adaptive(const struct opts *opts)
 {
-    const struct opt_value *values = opts->values;
-    enum dllm_remasking remasking = given_remasking(opts);
+    return opts->values[RUN_THRESHOLD].given || opts->values[RUN_FACTOR].given;
+}
 
-    if (values[RUN_DEVICE].given && values[RUN_DEVICE].choice == DEVICE_GPU)
+static int check_device(const char *device)
+{
+    if (!device || strcmp(device, "cpu") == 0 || strcmp(device, "auto") == 0)
+        return CLI_OK;
+    if (strcmp(device, "gpu") == 0)
         return cli_fail(CLI_USAGE, "--device gpu: this build has no GPU support; use cpu or auto");
-    if (values[RUN_ALG_TEMP].given && values[RUN_REMASKING].given &&
-        (remasking == DLLM_REMASKING_RANDOM || remasking == DLLM_REMASKING_ORIGIN))
+    return cli_fail(CLI_USAGE, "--device needs cpu or auto, not \"%s\"", device);
+}
+
+/* What a remasking rule makes meaningless. */
+static int check_remasking(const struct opts *opts)
+{
+    enum dllm_remasking remasking = given_remasking(opts);
+    const char *name = remasking_names[opts->values[RUN_REMASKING].choice];
+    bool blind = remasking == DLLM_REMASKING_RANDOM || remasking == DLLM_REMASKING_ORIGIN;
+
+    if (!opts->values[RUN_REMASKING].given)
+        return CLI_OK;
+    if (opts->values[RUN_ALG_TEMP].given && blind)
         return cli_fail(CLI_USAGE,
                         "--alg-temp has no effect with --remasking %s, which chooses positions "
                         "without looking at confidence",
-                        remasking_names[values[RUN_REMASKING].choice]);
+                        name);
+    if (adaptive(opts) && (blind || remasking == DLLM_REMASKING_ENTROPY))
+        return cli_fail(CLI_USAGE,
+                        "--%s compares confidences from 0 to 1, which --remasking %s does not "
+                        "give; use low_confidence (or topk_margin with a dream model)",
+                        opts->values[RUN_FACTOR].given ? "factor" : "threshold", name);
     return CLI_OK;
+}
+
+int run_check_values(const struct opts *opts)
+{
+    int code = check_device(opts->values[RUN_DEVICE].text);
+
+    return code ? code : check_remasking(opts);
 }
 
 static int fail_effect(const char *option, const struct dllm_model_info *info, const char *why)
@@ -346,6 +381,8 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
         out->seed = (uint64_t)values[RUN_SEED].integer;
     if (values[RUN_REMASKING].given)
         out->remasking = given_remasking(opts);
+    else if (adaptive(opts))
+        out->remasking = DLLM_REMASKING_LOW_CONFIDENCE;
     if (values[RUN_EOS_POLICY].given)
         out->eos_policy = (enum dllm_eos_policy)values[RUN_EOS_POLICY].choice;
     out->no_early_stop = values[RUN_NO_EARLY_STOP].given;

@@ -52,6 +52,7 @@ int run_check_values(const struct opts *opts);
  * code after a message that names option and reason. */
 int run_check_effects(const struct opts *opts, const struct dllm_model_info *info);
 
+/* Where the prompt comes from, as the options say. */
 struct prompt_source run_prompt_source(const struct opts *opts);
 
 /* The settings of a run: the model's defaults, overridden by what was given.
@@ -59,6 +60,7 @@ struct prompt_source run_prompt_source(const struct opts *opts);
 void run_settings(const struct opts *opts, const struct dllm_engine *engine, bool chat,
                   struct dllm_generate_options *out);
 
+/* Names as the options spell them. */
 const char *run_remasking_name(enum dllm_remasking remasking);
 const char *run_eos_policy_name(enum dllm_eos_policy policy);
 

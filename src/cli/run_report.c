@@ -32,7 +32,7 @@ static void print_step(const struct dllm_step *step)
     if (!step->computed)
         fprintf(stderr, "nothing to commit, not computed\n");
     else if (step->committed)
-        fprintf(stderr, "%.4f s, %zu committed, confidence lowest %.4f mean %.4f\n", step->seconds,
+        fprintf(stderr, "%.4f s, %zu committed, confidence lowest %.4g mean %.4g\n", step->seconds,
                 step->committed, lowest, sum / (double)step->committed);
     else
         fprintf(stderr, "%.4f s, 0 committed\n", step->seconds);

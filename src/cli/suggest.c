@@ -49,7 +49,7 @@ static int name_distance(const char *text, const char *name)
 const char *opts_suggest(const char *text, const char *const *names, int count)
 {
     const char *best = NULL;
-    int limit = (int)(strlen(text) + 2) / 3 + 1; /* first distance that is too far */
+    int limit = (int)strlen(text) / 3 + 1; /* first distance that is too far */
 
     if (limit > 4)
         limit = 4;

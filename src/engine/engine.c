@@ -119,7 +119,7 @@ enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
     *out = NULL;
     if (!engine)
         return status_no_memory(error, sizeof *engine);
-    pthread_mutex_init(&engine->lock, NULL);
+    TRY_GOTO(lock_create(&engine->lock, error));
     TRY_GOTO(load(engine, options, error));
     engine->load_seconds = clock_seconds() - start;
     *out = engine;
@@ -140,6 +140,6 @@ void dllm_engine_close(struct dllm_engine *engine)
     free(engine->name);
     free(engine->architecture);
     dllm_file_close(engine->file);
-    pthread_mutex_destroy(&engine->lock);
+    lock_destroy(engine->lock);
     free(engine);
 }

@@ -8,9 +8,8 @@
 #include "chat.h"
 #include "denoise.h"
 #include "forward.h"
+#include "lock.h"
 #include "tokenizer.h"
-
-#include <pthread.h>
 
 /* Immutable after dllm_engine_open, but for the backend: its operations run
  * one at a time, under the lock. */
@@ -23,7 +22,7 @@ struct dllm_engine {
     const struct chat_template *chat;   /* NULL: none known */
     bool chat_differs;
     struct backend *backend;
-    pthread_mutex_t lock;
+    struct lock *lock;
     int32_t *unprintable; /* [unprintable_count] ascending, ids without text */
     int unprintable_count;
     char *name, *architecture;

@@ -82,7 +82,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     enum dllm_status status;
     double start, middle;
 
-    pthread_mutex_lock(&engine->lock);
+    lock_take(engine->lock);
     backend_profile_reset(engine->backend);
     start = clock_seconds();
     run_passes(generation->session->forward, request);
@@ -90,7 +90,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
     add_times(generation->timings, &body, middle - start, clock_seconds() - middle);
-    pthread_mutex_unlock(&engine->lock);
+    lock_release(engine->lock);
     return status;
 }
 

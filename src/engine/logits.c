@@ -27,10 +27,10 @@ static enum dllm_status check_query(const struct dllm_session *session,
 
 static void run_pass(struct dllm_session *session, const struct dllm_logits_query *query)
 {
-    pthread_mutex_lock(&session->engine->lock);
+    lock_take(session->engine->lock);
     forward_run(session->forward, query->ids, (int)query->count, query->rows,
                 (int)query->row_count);
-    pthread_mutex_unlock(&session->engine->lock);
+    lock_release(session->engine->lock);
 }
 
 /* Logits of rows [first, first + count) of the query into out. */
@@ -38,9 +38,9 @@ static void read_rows(struct dllm_session *session, int first, int count, float 
 {
     struct backend *backend = session->engine->backend;
 
-    pthread_mutex_lock(&session->engine->lock);
+    lock_take(session->engine->lock);
     backend_buffer_read(backend, forward_logits(session->forward, first, count), 0, count, out);
-    pthread_mutex_unlock(&session->engine->lock);
+    lock_release(session->engine->lock);
 }
 
 enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, size_t count,

@@ -38,10 +38,10 @@ enum dllm_status session_reserve(struct dllm_session *session, int length, int r
     }
     forward_destroy(session->forward);
     session->forward = NULL;
-    pthread_mutex_lock(&engine->lock);
+    lock_take(engine->lock);
     status =
         forward_create(engine->backend, &engine->model, length, rows, &session->forward, error);
-    pthread_mutex_unlock(&engine->lock);
+    lock_release(engine->lock);
     return status;
 }
 

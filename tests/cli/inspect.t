@@ -1,0 +1,40 @@
+Any GGUF file, runnable or not.
+
+$ dllm inspect "$models/llada-Q4_K_M.gguf" | sed -n '2,7p'
+| format:       GGUF version 3
+| size:         1420896 bytes (1.36 MiB)
+| architecture: llada
+| name:         llada
+| contents:     25 keys, 21 tensors
+|~ memory:       the file, mapped, and * MiB for a canvas of 148 positions
+$ dllm inspect "$models/llada-Q4_K_M.gguf" | grep -e block_count -e 'ggml.tokens' -e 'Q6_K  ' -e ' output.weight'
+|   llada.block_count (u32) = 2
+|   tokenizer.ggml.tokens (string x 1024) = ["!", "\"", "#", "$", "%", "&", ...]
+|   Q6_K         3 tensors  420.00 KiB
+|   output.weight Q6_K [256, 1024] at 27232, 215040 bytes
+
+# --full shows arrays whole.
+$ dllm inspect --full "$models/llada-Q4_K_M.gguf" | grep ggml.tokens | tr ',' '\n' | wc -l
+|~ 10[0-9][0-9]
+
+# --json, shortened and whole.
+$ for full in "" --full; do dllm inspect $full --json "$models/dream-Q4_K_M.gguf" | python3 -c '
+> import json, sys
+> f = json.load(sys.stdin)
+> tokens = [k for k in f["keys"] if k["name"] == "tokenizer.ggml.tokens"][0]
+> print(f["architecture"], f["tensor_count"] == len(f["tensors"]), f["run"]["possible"],
+>       sum(t["tensors"] for t in f["types"]) == len(f["tensors"]), tokens["count"], len(tokens["value"]))'; done
+% python3
+| dream True True True 1024 6
+| dream True True True 1024 1024
+
+# A file that this build cannot run is shown all the same, with the reason.
+$ LC_ALL=C sed '0,/llada/s/llada/llama/' "$models/llada-Q4_K_M.gguf" > llama.gguf
+> dllm inspect llama.gguf | sed -n '4p;7p'
+| architecture: llama
+| not runnable: model architecture 'llama' is not supported; supported: llada, dream
+
+# What is no GGUF file is an error.
+$ echo hello > x; dllm inspect x
+!~ error: x: header at byte 0: not a GGUF file: *
+= 1

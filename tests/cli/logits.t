@@ -1,0 +1,36 @@
+Scores of one forward pass.
+
+# Bare values: rows x vocabulary x 4 bytes; a list of rows is cut out of the same scores.
+$ m="$models/llada-Q4_K_M.gguf"
+> dllm logits -m "$m" --tokens 3,5,17,300 --out all.bin && wc -c < all.bin
+> dllm logits -m "$m" --tokens 3,5,17,300 --rows 1,2-3 -o some.bin
+> tail -c 12288 all.bin | cmp - some.bin && ls
+| 16384
+| all.bin
+| some.bin
+
+# A name in .npy gets NumPy's header, padded to a multiple of 64 bytes.
+$ dllm logits -m "$models/dream-Q4_K_M.gguf" --tokens 3,5,17 --rows 0,2 -o x.npy && python3 -c '
+> data = open("x.npy", "rb").read()
+> length = data[8] + 256 * data[9]
+> print(data[:8], (10 + length) % 64, len(data) - 10 - length, eval(data[10:10 + length]))'
+% python3
+| b'\x93NUMPY\x01\x00' 0 8192 {'descr': '<f4', 'fortran_order': False, 'shape': (2, 1024)}
+
+# An existing file is replaced whole, a link stays a link, other kinds of file are refused.
+$ m="$models/llada-Q4_K_M.gguf"; echo old > target; ln -s target link
+> dllm logits -m "$m" --tokens 3 -o link && wc -c < target && test -L link && echo link
+> dllm logits -m "$m" --tokens 3 -o /dev/null
+| 4096
+| link
+! error: "/dev/null" exists and is not a regular file; choose another name
+= 1
+$ dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3 -o none/x
+! error: "none/x" could not be opened for writing: No such file or directory
+= 1
+
+# A failure leaves the old file alone.
+$ echo old > x; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3,2000 -o x; cat x; ls
+! error: id 2000 at position 1 of the canvas is outside the vocabulary; ids from 0 to 1023 were expected
+| old
+| x

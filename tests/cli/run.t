@@ -1,0 +1,82 @@
+Generation with the small models (random weights: the text means nothing, but it is always the same).
+
+# Greedy ids of another implementation (the decoder's own tests have more of them).
+$ dllm run -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 3,5,17,300,99 -n 8 --steps 8 --block-length 8 --json |
+>   python3 -c 'import json, sys; r = json.load(sys.stdin); print(len(r["generated_ids"]), r["prompt_tokens"])'
+% python3
+| 8 5
+
+# Text goes to stdout with a final newline, nothing to stderr.
+$ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello" -n 16 > out && tail -c 1 out | od -An -tx1
+|  0a
+
+# The same answer whatever the spelling, the source of the prompt, the threads and the level.
+$ m="$models/llada-Q4_K_M.gguf"
+> dllm run -m "$m" "Hello there" -n 12 --steps 6 > a
+> dllm run --model="$m" --prompt "Hello there" --max-tokens=12 --steps=6 > b
+> printf 'Hello there' > p && dllm run -m"$m" --prompt-file p -n12 --steps 6 > c
+> printf 'Hello there' | dllm run -m "$m" - -n 12 --steps 6 > d
+> echo '[{"role": "user", "content": "Hello there"}]' > j && dllm run -m "$m" --messages j -n 12 --steps 6 > e
+> dllm run -m "$m" -n 12 --steps 6 -t 3 --cpu-level ref --device cpu -- "Hello there" > f
+> ids=$(dllm tokenize -m "$m" "Hello there" | tr -d '[] ')
+> dllm run -m "$m" --prompt-tokens "$ids" -n 12 --steps 6 > g
+> for other in b c d e f g; do cmp a $other; done
+
+# A seed repeats a run; another seed gives another one.
+$ m="$models/dream-Q4_K_M.gguf"
+> dllm run -m "$m" "Hello" -n 16 --temperature 1 --seed 7 > a
+> dllm run -m "$m" "Hello" -n 16 --temperature 1 --seed 7 -t 1 > b
+> dllm run -m "$m" "Hello" -n 16 --temperature 1 --seed 8 > c
+> cmp a b; cmp -s a c || echo differs
+| differs
+
+# Every option that the model listens to does something or is at least accepted.
+$ m="$models/dream-Q4_K_M.gguf"
+> dllm run -m "$m" hi -n 8 --top-p 0.5 --top-k 5 --alg-temp 0.5 --eps 0.01 --temperature 0.7 > /dev/null &&
+> dllm run -m "$m" hi -n 8 --threshold 0.5 > /dev/null &&
+> dllm run -m "$m" hi -n 8 --factor 1 --remasking topk_margin > /dev/null &&
+> dllm run -m "$m" hi -n 8 --remasking origin --no-early-stop --block-length 3 > /dev/null && echo dream
+> m="$models/llada-Q4_K_M.gguf"
+> dllm run -m "$m" hi -n 8 --cfg-scale 1.5 --eos-policy defer > /dev/null &&
+> dllm run -m "$m" hi -n 8 --threshold 0.5 --eos-policy forbid > /dev/null &&
+> dllm run -m "$m" hi -n 8 --remasking random --temperature 1 --seed 1 --system "" --parse-special > /dev/null &&
+> dllm run -m "$m" hi -n 8 --no-chat --suffix " there" > /dev/null && echo llada
+| dream
+| llada
+
+# A stop string ends the answer before it.
+$ m="$models/llada-Q4_K_M.gguf"
+> dllm run -m "$m" "Hello" -n 24 --block-length 8 --json | python3 -c '
+> import json, sys; print(json.load(sys.stdin)["text"][5:8], end="")' > stop
+> dllm run -m "$m" "Hello" -n 24 --block-length 8 --stop zzzzzz --stop "$(cat stop)" --json | python3 -c '
+> import json, sys; r = json.load(sys.stdin); print(r["finish_reason"], open("stop").read() in r["text"])'
+% python3
+| stop False
+
+# --json: one line, all fields; no other line.
+$ dllm run -m "$models/dream-Q4_K_M.gguf" "Hello" -n 8 --json > out; wc -l < out
+> python3 - out <<'PY'
+> import json, sys
+> r = json.load(open(sys.argv[1]))
+> print(" ".join(sorted(r)))
+> print(r["arch"], r["seed"], r["prompt_tokens"], r["finish_reason"], r["settings"]["temperature"],
+>       r["settings"]["top_p"], r["settings"]["steps"], len(r["step_ms"]) == r["forward_passes"])
+> PY
+% python3
+| 1
+| answer_tokens arch cpu_level device finish_reason forward_passes generate_s generated_ids load_s model ms_per_step peak_rss_bytes prompt_tokens quantization seed settings step_ms stopped_early text threads version
+| dream 42 33 length 0.2 0.95 8 True
+
+# --verbose and --dump-step-stats write to stderr alone.
+$ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello there" -n 4 --steps 2 --verbose --dump-step-stats -t 2 > /dev/null
+!~ dllm *: dllm run -m */llada-Q4_K_M.gguf 'Hello there' -n 4 --steps 2 --verbose --dump-step-stats -t 2
+!~ model: "llada", llada, Q4_K + Q6_K, 1.36 MiB, loaded in *
+!~ device: cpu (auto: this build has no GPU support), level *, 2 threads
+!~ prompt: * tokens with chat template, canvas * (context length 2048)
+! schedule: 2 steps, blocks of 4, remasking low_confidence, temperature 0, seed 42
+!~ step 1 of 2: * s, 2 committed, confidence lowest * mean *
+!~ step 2 of 2: * s, 2 committed, confidence lowest * mean *
+!~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish *
+!~ per step: * ms = matmul * + attention * + head * + rest *
+!~ answer: * tokens, * tokens per second
+!~ peak memory: * MiB

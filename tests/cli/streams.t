@@ -1,0 +1,53 @@
+What happens at the ends of the streams: interruption, closed pipes, full disks, other locales.
+
+# Ctrl-c: the answer so far is printed and the exit code is 130.
+$ timeout --preserve-status -s INT 1 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --block-length 1900 --json > out
+> echo $?; python3 -c 'import json; print(json.load(open("out"))["finish_reason"])'
+% python3
+| 130
+| interrupted
+$ timeout --preserve-status -s INT 1 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --block-length 1 > out
+> echo $?; wc -l < out
+| 130
+| 1
+
+# A reader that goes away ends the program quietly, by the usual signal.
+$ (sleep 0.2; dllm inspect --full "$models/llada-Q4_K_M.gguf"; echo $? >&2) | true
+! 141
+$ (sleep 0.2; dllm tokenize -m "$models/llada-Q4_K_M.gguf" hi; echo $? >&2) | true
+! 141
+
+# A full disk is an error, for results on stdout ...
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 > /dev/full
+! error: the output could not be written: No space left on device
+= 1
+$ dllm help run > /dev/full
+! error: the output could not be written: No space left on device
+= 1
+$ dllm inspect --json "$models/llada-Q4_K_M.gguf" > /dev/full
+! error: the output could not be written: No space left on device
+= 1
+
+# ... and in a file, of which nothing stays behind.
+$ mkdir full; (trap '' XFSZ; ulimit -f 1; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 1,2,3,4 -o full/x.npy)
+> echo $?; ls full
+!~ error: "full/x.npy" could not be written: File too large
+| 1
+
+# Closed standard streams: files that are opened do not take their place.
+$ dllm --version >&-
+! error: the output could not be written: Bad file descriptor
+= 1
+$ dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 1 -o x.bin <&- >&- 2>&-; wc -c < x.bin
+| 4096
+
+# With a prompt given, nothing is read from standard input.
+$ (sleep 5 | timeout 4 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1 > /dev/null; echo $?)
+| 0
+
+# Numbers have a decimal point under a locale with a decimal comma.
+$ mkdir -p locale && localedef -i de_DE -f UTF-8 "$PWD/locale/de_DE.UTF-8" > /dev/null 2>&1
+> LOCPATH=$PWD/locale LC_ALL=de_DE.UTF-8 dllm run -m "$models/dream-Q4_K_M.gguf" hi -n 4 --temperature 0.5 --json |
+>   LC_ALL=C grep -o '"temperature": [0-9.,]*'
+% localedef
+| "temperature": 0.5,
