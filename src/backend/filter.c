@@ -94,10 +94,10 @@ static int32_t heap_pop(const struct filter_row *row, int32_t *heap, int *count)
 }
 
 /* A token survives unless the mass before it is above the limit; so the cut is
- * in the last bucket whose first token survives. */
+ * in the last bucket whose first token survives. The best survives always. */
 static struct cut cut_top_p(struct buckets *buckets, const struct filter_row *row, double top_p)
 {
-    double limit = MAX(top_p, 0.0) * row->total;
+    double limit = top_p * row->total;
     double before = 0, before_bucket = 0;
     int bucket = 0, count;
     int32_t last;

@@ -2,6 +2,7 @@
  * test_denoise.c: what the loop does around the samplers: prompt and suffix,
  * early stop, interruption, errors, skipped steps, what it asks of the model.
  */
+#include "canvas.h"
 #include "step_log.h"
 #include "toy_model.h"
 
@@ -177,6 +178,29 @@ static void test_early_stop_changes_no_answer(void **state)
             saved += check_early_stop(first, second, true);
         }
     assert_true(saved > 20);
+}
+
+/* Would break: an end-of-turn that does not end, an end behind a mask or
+ * outside the region that does. */
+static void test_answer_is_final(void **state)
+{
+    static const struct {
+        int32_t ids[6];
+        bool final;
+    } cases[] = {
+        {{1, 2, TOY_EOS, M, 3, 4}, true},        {{1, 2, TOY_EOT, M, 3, 4}, true},
+        {{1, TOY_EOS, M, M, 3, TOY_EOS}, true},  {{1, 2, M, TOY_EOS, 3, 4}, false},
+        {{TOY_EOS, 2, 3, M, 3, TOY_EOS}, false}, {{1, 2, 3, 4, 5, TOY_EOS}, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        int32_t ids[6];
+        struct canvas canvas = {ids, NULL, 6, 1, 4, M, TOY_EOS, TOY_EOT, 0};
+        memcpy(ids, cases[i].ids, sizeof ids);
+        canvas_open(&canvas);
+        assert_int_equal(canvas_answer_is_final(&canvas), cases[i].final);
+    }
 }
 
 /* Would break: a forward for a step that commits nothing; a skipped step that
@@ -464,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_masks_in_the_prompt),
         cmocka_unit_test(test_suffix),
         cmocka_unit_test(test_early_stop_changes_no_answer),
+        cmocka_unit_test(test_answer_is_final),
         cmocka_unit_test(test_empty_steps_are_skipped),
         cmocka_unit_test(test_last_block_is_shorter),
         cmocka_unit_test(test_interruption),

@@ -138,6 +138,25 @@ static void test_filter_vectors(void **state)
     json_decref(vectors);
 }
 
+/* Would break: a mass before a token that equals p and removes it, where that
+ * token opens another bucket. The masses are exact: 1, 1/2, 1/4, 1/4 of 2. */
+static void test_top_p_at_a_whole_mass(void **state)
+{
+    const float logits[] = {-1, 0, -2, -3};
+    double weights[] = {0.5, 1, 0.25, 0.25};
+    const struct filter_row row = {logits, weights, 4, 0, 1, 2};
+    void *scratch = malloc(filter_scratch_bytes(4));
+
+    (void)state;
+    filter_apply(&row, 0.75, 0, scratch);
+    assert_true(weights[2] == 0.25 && weights[3] == 0);
+    filter_apply(&row, 0.5, 0, scratch);
+    assert_true(weights[0] == 0.5 && weights[2] == 0);
+    filter_apply(&row, 0.49, 0, scratch);
+    assert_true(weights[0] == 0 && weights[1] == 1);
+    free(scratch);
+}
+
 struct ranked {
     float logit;
     int id;
@@ -312,7 +331,7 @@ static void test_deferred_ids(void **state)
 /* Logits far apart: nothing overflows, and 0 log 0 is 0. */
 static void test_extreme_logits(void **state)
 {
-    const float logits[] = {3e38f, -3e38f, -INFINITY, 1};
+    const float logits[] = {3e38f, -3e38f, -INFINITY, 1}, equal[] = {1, 3e38f, 3e38f};
     struct pick_rules rules = dream_rules();
     struct pick pick;
 
@@ -328,6 +347,8 @@ static void test_extreme_logits(void **state)
     pick = pick_at(logits, 4, &rules, 0);
     assert_int_equal(pick.token, 0);
     assert_true(pick.confidence == 1.0);
+    /* Noise far below the last bit of the logits leaves a tie. */
+    assert_int_equal(pick_at(equal, 3, &rules, 0).token, 1);
 }
 
 /* Chi-square of drawn tokens against softmax(l / T) over n draws. */
@@ -444,6 +465,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filter_vectors),
+        cmocka_unit_test(test_top_p_at_a_whole_mass),
         cmocka_unit_test(test_filter_equals_sorting),
         cmocka_unit_test(test_ties_go_to_the_lower_id),
         cmocka_unit_test(test_banned_ids_do_not_exist),

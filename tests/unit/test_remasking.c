@@ -242,11 +242,12 @@ static void test_alg_temp_draws_in_proportion(void **state)
 }
 
 /* Would break: candidates of no weight that come before those of some, or not
- * by their confidence. With alg_temp 1e-4 the weight of 0.3 beside 0.9 is e^-6000. */
+ * by their confidence (noise would often turn 0.3 and 0.29995 around). With alg_temp 1e-4 the
+ * weight of 0.3 beside 0.9 is e^-6000. */
 static void test_alg_temp_without_weights(void **state)
 {
     enum { COUNT = 5 };
-    const double confidences[COUNT] = {0.1, 0.9, 0.3, 0.90001, 0.2};
+    const double confidences[COUNT] = {0.1, 0.9, 0.3, 0.90001, 0.29995};
     const int32_t positions[COUNT] = {0, 1, 2, 3, 4};
     struct pick_rules rules = {.seed = 1};
     struct pick picks[COUNT];
@@ -258,11 +259,10 @@ static void test_alg_temp_without_weights(void **state)
     for (uint32_t step = 0; step < 50; step++) {
         rules.step = step;
         rank_by_confidence(picks, COUNT, ranks);
-        rank_draw(ranks, COUNT, 4, 1e-4, positions, &rules);
+        rank_draw(ranks, COUNT, 3, 1e-4, positions, &rules);
         assert_int_equal(ranks[0].index, 3);
         assert_int_equal(ranks[1].index, 1);
         assert_int_equal(ranks[2].index, 2);
-        assert_int_equal(ranks[3].index, 4);
     }
 }
 
