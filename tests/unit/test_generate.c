@@ -1,0 +1,391 @@
+/*
+ * test_generate.c: runs of small models through the public interface.
+ *
+ * What would break: picks that belong to other rows or chunks; guidance with
+ * the two passes exchanged; a stop string or callback that does not end the
+ * run; step times that do not match the steps; memory taken inside a step.
+ */
+#include "test_paths.h"
+
+#include "dllm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VOCAB = 1024, MASK = 961 };
+
+/* --- counting allocations --- */
+
+static atomic_int counting, allocations;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+enum { CAN_COUNT = 0 };
+#else
+enum { CAN_COUNT = 1 };
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *block, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+static void count_one(void)
+{
+    if (atomic_load_explicit(&counting, memory_order_relaxed))
+        atomic_fetch_add(&allocations, 1);
+}
+
+void *malloc(size_t size)
+{
+    count_one();
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    count_one();
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    count_one();
+    return __libc_realloc(block, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    count_one();
+    return __libc_memalign(alignment, size);
+}
+#endif
+
+/* --- helpers --- */
+
+struct fixture {
+    struct dllm_engine *engine;
+    struct dllm_session *session;
+    struct dllm_generate_options options;
+    struct dllm_result result;
+};
+
+static const int32_t prompt[] = {3, 5, 17, 300, 99};
+enum { PROMPT = 5 };
+
+static void open_fixture(struct fixture *fixture, const char *name)
+{
+    struct dllm_engine_options options = {.model_path = test_data_path(name), .threads = 2};
+    struct dllm_error error = {0};
+
+    *fixture = (struct fixture){0};
+    if (dllm_engine_open(&options, &fixture->engine, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(dllm_session_create(fixture->engine, &fixture->session, NULL), DLLM_OK);
+    dllm_generate_defaults(fixture->engine, false, &fixture->options);
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+    dllm_result_free(&fixture->result);
+    dllm_session_destroy(fixture->session);
+    dllm_engine_close(fixture->engine);
+}
+
+static void generate(struct fixture *fixture)
+{
+    struct dllm_error error = {0};
+
+    dllm_result_free(&fixture->result);
+    if (dllm_generate(fixture->session, prompt, PROMPT, &fixture->options, &fixture->result,
+                      &error))
+        fail_msg("%s", error.message);
+}
+
+/* Logits of all rows of a canvas. */
+static float *all_logits(struct fixture *fixture, const int32_t *canvas, int length)
+{
+    int32_t *rows = malloc((size_t)length * sizeof *rows);
+    float *logits = malloc((size_t)length * VOCAB * sizeof *logits);
+
+    for (int i = 0; i < length; i++)
+        rows[i] = i;
+    assert_int_equal(dllm_logits(fixture->session, canvas, (size_t)length, rows, (size_t)length,
+                                 true, logits, NULL),
+                     DLLM_OK);
+    free(rows);
+    return logits;
+}
+
+/* The best id of a row that may be predicted: all of these models but the mask. */
+static int32_t best_of(const float *row)
+{
+    int32_t best = MASK == 0;
+
+    for (int32_t id = 0; id < VOCAB; id++)
+        if (id != MASK && row[id] > row[best])
+            best = id;
+    return best;
+}
+
+/* --- tests --- */
+
+/* One step over a region of more rows than are scored at once: every id must
+ * be the best of its own row. */
+static void test_one_step_is_argmax(void **state)
+{
+    enum { REGION = 300, LENGTH = PROMPT + REGION };
+    struct fixture fixture;
+    int32_t canvas[LENGTH];
+    float *logits;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = fixture.options.block_length = REGION;
+    fixture.options.steps = 1;
+    generate(&fixture);
+    memcpy(canvas, prompt, sizeof prompt);
+    for (int i = PROMPT; i < LENGTH; i++)
+        canvas[i] = MASK;
+    logits = all_logits(&fixture, canvas, LENGTH);
+    for (int i = 0; i < REGION; i++)
+        assert_int_equal(fixture.result.ids.ids[i], best_of(logits + (size_t)(PROMPT + i) * VOCAB));
+    free(logits);
+    close_fixture(&fixture);
+}
+
+/* Under guidance the best of u + (c + 1)(l - u), u from the canvas with its
+ * prompt masked. */
+static void test_guidance(void **state)
+{
+    enum { REGION = 12, LENGTH = PROMPT + REGION };
+    struct fixture fixture;
+    int32_t canvas[LENGTH];
+    float *l, *u;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = fixture.options.block_length = REGION;
+    fixture.options.steps = 1;
+    fixture.options.cfg_scale = 1.5;
+    generate(&fixture);
+    assert_int_equal(fixture.result.forward_passes, 2);
+    assert_int_equal(fixture.result.timings.computed_steps, 1);
+    for (int i = 0; i < LENGTH; i++)
+        canvas[i] = MASK;
+    u = all_logits(&fixture, canvas, LENGTH);
+    memcpy(canvas, prompt, sizeof prompt);
+    l = all_logits(&fixture, canvas, LENGTH);
+    for (size_t i = 0; i < (size_t)LENGTH * VOCAB; i++)
+        l[i] = (float)(u[i] + 2.5 * ((double)l[i] - u[i]));
+    for (int i = 0; i < REGION; i++)
+        assert_int_equal(fixture.result.ids.ids[i], best_of(l + (size_t)(PROMPT + i) * VOCAB));
+    free(l);
+    free(u);
+    close_fixture(&fixture);
+}
+
+static void test_counts_and_times(void **state)
+{
+    struct fixture fixture;
+    double sum = 0;
+
+    (void)state;
+    open_fixture(&fixture, "models/dream-Q4_K_M.gguf");
+    fixture.options.max_tokens = 10;
+    fixture.options.steps = 20; /* the first eleven commit nothing and are not computed */
+    fixture.options.no_early_stop = true;
+    generate(&fixture);
+    assert_int_equal(fixture.result.forward_passes, 9);
+    assert_int_equal(fixture.result.timings.computed_steps, 9);
+    assert_int_equal(fixture.result.steps, 20);
+    assert_int_equal(fixture.result.ids.count, 10);
+    for (int i = 0; i < 9; i++) {
+        assert_true(fixture.result.timings.step_seconds[i] > 0);
+        sum += fixture.result.timings.step_seconds[i];
+    }
+    assert_true(sum <= fixture.result.timings.generate_seconds);
+    close_fixture(&fixture);
+}
+
+/* Ends the run at the third step. */
+static int stop_at_third(void *context, const struct dllm_step *step)
+{
+    ++*(int *)context;
+    return step->step == 2;
+}
+
+static void test_interrupted(void **state)
+{
+    struct fixture fixture;
+    int calls = 0, masks = 0;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = 8;
+    fixture.options.on_step = stop_at_third;
+    fixture.options.context = &calls;
+    generate(&fixture);
+    assert_int_equal(fixture.result.finish, DLLM_FINISH_INTERRUPTED);
+    assert_int_equal(calls, 3);
+    for (int i = 0; i < 8; i++)
+        masks += fixture.result.ids.ids[i] == MASK;
+    assert_int_equal(masks, 5);
+    close_fixture(&fixture);
+}
+
+/* A stop string cuts the answer before it and ends the run there. */
+static void test_stop(void **state)
+{
+    struct fixture fixture;
+    char text[4096];
+    struct dllm_string stop[2] = {{"not in the answer", 17}, {0}};
+    int passes;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = 32;
+    fixture.options.block_length = 4;
+    generate(&fixture);
+    assert_int_equal(fixture.result.finish, DLLM_FINISH_LENGTH);
+    assert_in_range(fixture.result.text.size, 16, sizeof text - 1);
+    memcpy(text, fixture.result.text.data, fixture.result.text.size + 1);
+    passes = fixture.result.forward_passes;
+
+    stop[1] = (struct dllm_string){text + 3, 4};
+    fixture.options.stop = stop;
+    fixture.options.stop_count = 2;
+    generate(&fixture);
+    assert_int_equal(fixture.result.finish, DLLM_FINISH_STOP);
+    assert_true(fixture.result.stopped_early);
+    assert_true(fixture.result.forward_passes < passes);
+    assert_true(fixture.result.text.size <= 3);
+    assert_memory_equal(fixture.result.text.data, text, fixture.result.text.size);
+    assert_true(fixture.result.answer_tokens <= 3);
+
+    fixture.options.no_early_stop = true; /* the same answer, without the end of the run */
+    generate(&fixture);
+    assert_int_equal(fixture.result.finish, DLLM_FINISH_STOP);
+    assert_int_equal(fixture.result.forward_passes, passes);
+    assert_true(fixture.result.text.size <= 3);
+    close_fixture(&fixture);
+}
+
+/* A suffix stays where it is and is seen: without it the ids differ. */
+static void test_suffix(void **state)
+{
+    static const int32_t suffix[] = {700, 701, 702, 703};
+    struct fixture fixture;
+    int32_t without[8];
+
+    (void)state;
+    open_fixture(&fixture, "models/dream-Q4_K_M.gguf");
+    fixture.options.max_tokens = 8;
+    fixture.options.no_early_stop = true;
+    generate(&fixture);
+    memcpy(without, fixture.result.ids.ids, sizeof without);
+    fixture.options.suffix = suffix;
+    fixture.options.suffix_count = 4;
+    generate(&fixture);
+    assert_int_equal(fixture.result.ids.count, 8);
+    assert_memory_not_equal(fixture.result.ids.ids, without, sizeof without);
+    close_fixture(&fixture);
+}
+
+static void test_usage(void **state)
+{
+    struct fixture fixture;
+    const int32_t wrong[] = {VOCAB};
+    struct dllm_error error = {0};
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = 2044;
+    assert_int_equal(
+        dllm_generate(fixture.session, prompt, PROMPT, &fixture.options, &fixture.result, &error),
+        DLLM_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "has 2049 positions"));
+    assert_non_null(strstr(error.message, "context length is 2048"));
+    fixture.options.max_tokens = 4;
+    assert_int_equal(
+        dllm_generate(fixture.session, wrong, 1, &fixture.options, &fixture.result, &error),
+        DLLM_ERROR_USAGE);
+    fixture.options.suffix = wrong;
+    fixture.options.suffix_count = 1;
+    assert_int_equal(
+        dllm_generate(fixture.session, prompt, PROMPT, &fixture.options, &fixture.result, &error),
+        DLLM_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "of the suffix"));
+    fixture.options.suffix_count = 0;
+    fixture.options.top_p = 0.5;
+    assert_int_equal(
+        dllm_generate(fixture.session, prompt, PROMPT, &fixture.options, &fixture.result, &error),
+        DLLM_ERROR_USAGE);
+    close_fixture(&fixture);
+}
+
+/* Counts allocations from the end of the first step to the end of the last. */
+static int watch_allocations(void *context, const struct dllm_step *step)
+{
+    (void)context;
+    atomic_store(&counting, step->masks_left > 0);
+    return 0;
+}
+
+static void test_no_allocation_in_a_step(void **state)
+{
+    static const char *const models[] = {"models/llada-Q4_K_M.gguf", "models/dream-Q4_K_M.gguf"};
+
+    (void)state;
+    if (!CAN_COUNT)
+        skip();
+    for (int i = 0; i < 2; i++) {
+        struct fixture fixture;
+
+        open_fixture(&fixture, models[i]);
+        fixture.options.max_tokens = 16;
+        fixture.options.temperature = 0.7;
+        fixture.options.top_p = i ? 0.9 : 1;
+        fixture.options.cfg_scale = i ? 0 : 1;
+        fixture.options.no_early_stop = true;
+        fixture.options.on_step = watch_allocations;
+        atomic_store(&allocations, 0);
+        generate(&fixture);
+        assert_int_equal(atomic_load(&allocations), 0);
+        close_fixture(&fixture);
+    }
+}
+
+/* The counter itself counts. */
+static void test_allocations_are_counted(void **state)
+{
+    void *volatile block;
+
+    (void)state;
+    if (!CAN_COUNT)
+        skip();
+    atomic_store(&allocations, 0);
+    atomic_store(&counting, 1);
+    block = malloc(10);
+    atomic_store(&counting, 0);
+    free(block);
+    assert_int_equal(atomic_load(&allocations), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_step_is_argmax),
+                                       cmocka_unit_test(test_guidance),
+                                       cmocka_unit_test(test_counts_and_times),
+                                       cmocka_unit_test(test_interrupted),
+                                       cmocka_unit_test(test_stop),
+                                       cmocka_unit_test(test_suffix),
+                                       cmocka_unit_test(test_usage),
+                                       cmocka_unit_test(test_allocations_are_counted),
+                                       cmocka_unit_test(test_no_allocation_in_a_step)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
