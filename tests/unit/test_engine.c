@@ -306,7 +306,7 @@ static void test_logits_usage(void **state)
 
 /* --- threads --- */
 
-enum { WORKER_LENGTH = 64, WORKER_ROWS = 8, WORKER_PASSES = 40 };
+enum { WORKER_LENGTH = 24, WORKER_ROWS = 8, WORKER_PASSES = 200 };
 
 struct worker {
     struct dllm_engine *engine;
