@@ -32,11 +32,11 @@ enum activation_form {
 unsigned activation_form_of(uint32_t type);
 
 /*
- * Order of q in the form for 256: within each 64 values the groups of four of
- * the first and of the second 32 alternate. One 64-bit load then fetches four
- * values of two sub-blocks (weights in sub-blocks of 32: 2k and 2k + 1; in
- * groups of 16: g and g + 2), which is how the panels of all K types lie.
- * Returns the place of value k, 0 <= k < 256.
+ * Order of q: within each 64 values the groups of four of the first and of the
+ * second 32 alternate. One 64-bit load then fetches four values of two
+ * sub-blocks (weights in blocks of 32: 2i and 2i + 1; in groups of 16: g and
+ * g + 2), which is how the panels of all int8 types lie. Returns the place of
+ * value k, 0 <= k < 256.
  */
 static inline int activation_place(int k)
 {
@@ -61,9 +61,9 @@ struct activations_q8_256 {
     uint8_t *wide;    /* bits of enum activation_wide */
 };
 
-/* int8 with a scale per 32 values, in plain order. */
+/* int8 with a scale per 32 values; arrays [blocks][tokens][...]. */
 struct activations_q8_32 {
-    int8_t *q;        /* [256] */
+    int8_t *q;        /* [256], see activation_place */
     float *scale;     /* [8] */
     int32_t *start32; /* [8] -128 * sum of 32 values: Q8_0 weights counted from 0 */
 };

@@ -5,14 +5,14 @@
 #include "matmul_table.h"
 #include "panel_float.h"
 
-enum { TOKENS = 4 };
+#define TOKENS 6
 
 ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *in, size_t at,
                         float *sums, const int n)
 {
     const float *x = in->f32 + at * SUPER_BLOCK;
     __m256 y[TOKENS][2];
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         y[t][0] = _mm256_load_ps(sums + t * PANEL_ROWS);
         y[t][1] = _mm256_load_ps(sums + t * PANEL_ROWS + 8);
@@ -20,14 +20,14 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
     UNROLL(8)
     for (int k = 0; k < SUPER_BLOCK; k++) {
         __m256 w0 = _mm256_load_ps(p->weight[k]), w1 = _mm256_load_ps(p->weight[k] + 8);
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             __m256 value = _mm256_set1_ps(x[t * SUPER_BLOCK + k]);
             y[t][0] = _mm256_fmadd_ps(w0, value, y[t][0]);
             y[t][1] = _mm256_fmadd_ps(w1, value, y[t][1]);
         }
     }
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         _mm256_store_ps(sums + t * PANEL_ROWS, y[t][0]);
         _mm256_store_ps(sums + t * PANEL_ROWS + 8, y[t][1]);
@@ -39,7 +39,7 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 4)
 #define PANEL_DECODE      float_decode_f32
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      4
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME        matmul_f16_avx2
@@ -47,7 +47,7 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
 #define PANEL_DECODE      float_decode_f16
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      4
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME        matmul_bf16_avx2
@@ -55,5 +55,5 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
 #define PANEL_DECODE      float_decode_bf16
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      4
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"

@@ -5,7 +5,7 @@
 #include "matmul_table.h"
 #include "panel_float.h"
 
-enum { TOKENS = 8 };
+#define TOKENS 8
 
 ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *in, size_t at,
                         float *sums, const int n)
@@ -35,7 +35,7 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 4)
 #define PANEL_DECODE      float_decode_f32
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      8
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME        matmul_f16_avx512vnni
@@ -43,7 +43,7 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
 #define PANEL_DECODE      float_decode_f16
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      8
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME        matmul_bf16_avx512vnni
@@ -51,5 +51,5 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
 #define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
 #define PANEL_DECODE      float_decode_bf16
 #define PANEL_TILE        tile
-#define PANEL_TOKENS      8
+#define PANEL_TOKENS      TOKENS
 #include "panel_loop.h"

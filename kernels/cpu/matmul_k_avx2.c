@@ -14,7 +14,7 @@
 #include "matmul_table.h"
 #include "panel_k.h"
 
-enum { TOKENS = 4 };
+#define TOKENS 6
 
 /* A panel and its scales as vpmaddwd wants them: each twice, beside the
  * weights that they belong to. */
@@ -50,7 +50,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel_avx2 *p, const struct activatio
     __m256i sum[TOKENS][2];
     UNROLL(2)
     for (int g0 = 0; g0 < steps; g0 += flush) {
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             const int16_t *from = in->start2 + (at + (size_t)t) * 32 + 4 * i;
             sum[t][0] = type == K_Q6 ? _mm256_set1_epi64x(load_64(from)) : _mm256_setzero_si256();
@@ -59,7 +59,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel_avx2 *p, const struct activatio
         UNROLL(8)
         for (int g = g0; g < g0 + flush; g++) {
             const __m256i *w = (const __m256i *)p->base.weight[i * steps + g] + e;
-            UNROLL(4)
+            UNROLL(8)
             for (int t = 0; t < n; t++) {
                 __m256i x = _mm256_set1_epi64x(load_64(q + t * SUPER_BLOCK + 8 * g));
                 UNROLL(2)
@@ -70,7 +70,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel_avx2 *p, const struct activatio
                 }
             }
         }
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             UNROLL(2)
             for (int h = 0; h < 2; h++) {
@@ -85,7 +85,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel_avx2 *p, const struct activatio
 ALWAYS_INLINE __m256i minimums(const struct k_panel *p, int e, const int16_t sums32[8])
 {
     __m256i m = _mm256_setzero_si256();
-    UNROLL(4)
+    UNROLL(8)
     for (int i = 0; i < 4; i++) {
         __m256i minimum = _mm256_load_si256((const __m256i *)p->minimum[i] + e);
         __m256i sums = _mm256_set1_epi32(load_32(sums32 + 2 * i));
@@ -100,7 +100,7 @@ ALWAYS_INLINE void tile_rows(const struct k_panel_avx2 *p, const struct activati
                              const int flush)
 {
     __m256i total[TOKENS][2];
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         total[t][0] = total[t][1] = _mm256_setzero_si256();
     }
@@ -108,7 +108,7 @@ ALWAYS_INLINE void tile_rows(const struct k_panel_avx2 *p, const struct activati
     for (int i = 0; i < k_pairs(type); i++) {
         add_pair(p, in, at, e, i, total, n, type, flush);
     }
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         /* Adds first and second of each pair and restores the order of rows. */
         __m256i sum = _mm256_hadd_epi32(total[t][0], total[t][1]);
@@ -159,7 +159,7 @@ ALWAYS_INLINE void decode_q6(const uint8_t *bytes, size_t stride, struct k_panel
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q4_k)
 #define PANEL_DECODE                   decode_q4
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q4)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q5_k_avx2
@@ -167,7 +167,7 @@ ALWAYS_INLINE void decode_q6(const uint8_t *bytes, size_t stride, struct k_panel
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q5_k)
 #define PANEL_DECODE                   decode_q5
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q5)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q6_k_avx2
@@ -175,5 +175,5 @@ ALWAYS_INLINE void decode_q6(const uint8_t *bytes, size_t stride, struct k_panel
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q6_k)
 #define PANEL_DECODE                   decode_q6
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"

@@ -11,7 +11,7 @@
 #include "matmul_table.h"
 #include "panel_k.h"
 
-enum { TOKENS = 4 };
+#define TOKENS 6
 
 /* Where the sums of pair i start that flush at steps g0, g0 + flush, ...: Q6_K
  * weights are 32 too large. */
@@ -34,9 +34,9 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
     const int8_t *q = in->q + at * SUPER_BLOCK + 8 * steps * i;
     const __m512i scale = _mm512_load_si512(p->scale[i]);
     __m512i a[TOKENS], b[TOKENS];
-    UNROLL(4)
+    UNROLL(8)
     for (int g0 = 0; g0 < steps; g0 += flush) {
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             a[t] = b[t] = start(in, at + (size_t)t, type, i, g0, flush);
         }
@@ -44,14 +44,14 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
         for (int g = g0; g < g0 + flush; g++) {
             __m512i w0 = _mm512_load_si512(p->weight[i * steps + g][0]);
             __m512i w1 = _mm512_load_si512(p->weight[i * steps + g][1]);
-            UNROLL(4)
+            UNROLL(8)
             for (int t = 0; t < n; t++) {
                 __m512i x = _mm512_set1_epi64(load_64(q + t * SUPER_BLOCK + 8 * g));
                 a[t] = _mm512_dpbusd_epi32(a[t], w0, x);
                 b[t] = _mm512_dpbusd_epi32(b[t], w1, x);
             }
         }
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             total[t] = _mm512_dpwssd_epi32(total[t], _mm512_packs_epi32(a[t], b[t]), scale);
         }
@@ -62,7 +62,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
 ALWAYS_INLINE __m512i minimums(const struct k_panel *p, const int16_t sums32[8])
 {
     __m512i m = _mm512_setzero_si512();
-    UNROLL(4)
+    UNROLL(8)
     for (int i = 0; i < 4; i++) {
         m = _mm512_dpwssd_epi32(m, _mm512_load_si512(p->minimum[i]),
                                 _mm512_set1_epi32(load_32(sums32 + 2 * i)));
@@ -75,7 +75,7 @@ ALWAYS_INLINE void tile_flush(const struct k_panel *p, const struct activations_
                               const int flush)
 {
     __m512i total[TOKENS];
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         total[t] = _mm512_setzero_si512();
     }
@@ -83,7 +83,7 @@ ALWAYS_INLINE void tile_flush(const struct k_panel *p, const struct activations_
     for (int i = 0; i < k_pairs(type); i++) {
         add_pair(p, in, at, i, total, n, type, flush);
     }
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         __m512 v = _mm512_mul_ps(_mm512_load_ps(p->d), _mm512_cvtepi32_ps(total[t]));
         if (type != K_Q6) {
@@ -112,7 +112,7 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q4_k)
 #define PANEL_DECODE                   k_decode_q4
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q4)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q5_k_avx512vnni
@@ -120,7 +120,7 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q5_k)
 #define PANEL_DECODE                   k_decode_q5
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q5)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q6_k_avx512vnni
@@ -128,5 +128,5 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q6_k)
 #define PANEL_DECODE                   k_decode_q6
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"

@@ -6,7 +6,7 @@
 #include "matmul_table.h"
 #include "panel_k.h"
 
-enum { TOKENS = 4 };
+#define TOKENS 6
 
 /* Where the sums of pair i start that flush at steps g0, g0 + flush, ...: Q6_K
  * weights are 32 too large. */
@@ -30,9 +30,9 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
     const int8_t *q = in->q + at * SUPER_BLOCK + 8 * steps * i;
     const __m256i scale = _mm256_load_si256((const __m256i *)p->scale[i] + e);
     __m256i a[TOKENS], b[TOKENS];
-    UNROLL(4)
+    UNROLL(8)
     for (int g0 = 0; g0 < steps; g0 += flush) {
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             a[t] = b[t] = start(in, at + (size_t)t, type, i, g0, flush);
         }
@@ -40,14 +40,14 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
         for (int g = g0; g < g0 + flush; g++) {
             const __m256i *w = (const __m256i *)p->weight[i * steps + g] + e;
             __m256i w0 = _mm256_load_si256(w), w1 = _mm256_load_si256(w + 2);
-            UNROLL(4)
+            UNROLL(8)
             for (int t = 0; t < n; t++) {
                 __m256i x = _mm256_set1_epi64x(load_64(q + t * SUPER_BLOCK + 8 * g));
                 a[t] = _mm256_dpbusd_avx_epi32(a[t], w0, x);
                 b[t] = _mm256_dpbusd_avx_epi32(b[t], w1, x);
             }
         }
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             total[t] = _mm256_dpwssd_avx_epi32(total[t], _mm256_packs_epi32(a[t], b[t]), scale);
         }
@@ -58,7 +58,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const struct activations_q8
 ALWAYS_INLINE __m256i minimums(const struct k_panel *p, int e, const int16_t sums32[8])
 {
     __m256i m = _mm256_setzero_si256();
-    UNROLL(4)
+    UNROLL(8)
     for (int i = 0; i < 4; i++) {
         m = _mm256_dpwssd_avx_epi32(m, _mm256_load_si256((const __m256i *)p->minimum[i] + e),
                                     _mm256_set1_epi32(load_32(sums32 + 2 * i)));
@@ -72,7 +72,7 @@ ALWAYS_INLINE void tile_rows(const struct k_panel *p, const struct activations_q
                              const int flush)
 {
     __m256i total[TOKENS];
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         total[t] = _mm256_setzero_si256();
     }
@@ -80,7 +80,7 @@ ALWAYS_INLINE void tile_rows(const struct k_panel *p, const struct activations_q
     for (int i = 0; i < k_pairs(type); i++) {
         add_pair(p, in, at, e, i, total, n, type, flush);
     }
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
         __m256 v = _mm256_mul_ps(_mm256_load_ps(p->d + 8 * e), _mm256_cvtepi32_ps(total[t]));
         if (type != K_Q6) {
@@ -112,7 +112,7 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q4_k)
 #define PANEL_DECODE                   k_decode_q4
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q4)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q5_k_avxvnni
@@ -120,7 +120,7 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q5_k)
 #define PANEL_DECODE                   k_decode_q5
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q5)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
 #define PANEL_NAME                     matmul_q6_k_avxvnni
@@ -128,5 +128,5 @@ ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *acts,
 #define PANEL_BLOCK_BYTES              sizeof(struct block_q6_k)
 #define PANEL_DECODE                   k_decode_q6
 #define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"

@@ -6,35 +6,50 @@
 #include "matmul_table.h"
 #include "panel_q8_0.h"
 
-enum { TOKENS = 4 };
+#define TOKENS 4
 
-/* Block j of rows 8e..: y[n] += scale * (d * sum). */
-ALWAYS_INLINE void add_block(const struct q8_0_panel *p, const struct activations_q8_32 *in,
-                             size_t at, int e, int j, __m256 *y, const int n)
+/* y + scale * (d * sum), sum as int32. */
+ALWAYS_INLINE __m256 add_scaled(__m256 y, float scale, const float *d, __m256 sum)
 {
-    const __m256i ones = _mm256_set1_epi16(1);
-    const int8_t *q = in->q + at * SUPER_BLOCK + 32 * j;
-    __m256i sum[TOKENS];
-    UNROLL(4)
+    __m256 v = _mm256_mul_ps(_mm256_load_ps(d), _mm256_cvtepi32_ps(_mm256_castps_si256(sum)));
+    return _mm256_fmadd_ps(_mm256_set1_ps(scale), v, y);
+}
+
+/* sum + products of w with x by fours, magnitude = |w|. */
+ALWAYS_INLINE __m256i dot4(__m256i sum, __m256i w, __m256i magnitude, __m256i x)
+{
+    __m256i twos = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(x, w));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)));
+}
+
+/* Blocks 2i and 2i + 1 of rows 8e.. to y[n]. */
+ALWAYS_INLINE void add_pair(const struct q8_0_panel *p, const struct activations_q8_32 *in,
+                            size_t at, int e, int i, __m256 *y, const int n)
+{
+    const int8_t *q = in->q + at * SUPER_BLOCK + 64 * i;
+    __m256i a[TOKENS], b[TOKENS];
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
-        sum[t] = _mm256_setzero_si256();
+        a[t] = b[t] = _mm256_setzero_si256();
     }
     UNROLL(8)
     for (int g = 0; g < 8; g++) {
-        __m256i w = _mm256_load_si256((const __m256i *)p->weight[8 * j + g] + e);
-        __m256i magnitude = _mm256_abs_epi8(w);
-        UNROLL(4)
+        const __m256i *w = (const __m256i *)p->weight[8 * i + g] + e;
+        __m256i w0 = _mm256_load_si256(w), w1 = _mm256_load_si256(w + 2);
+        __m256i m0 = _mm256_abs_epi8(w0), m1 = _mm256_abs_epi8(w1);
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
-            __m256i x = _mm256_set1_epi32(load_32(q + t * SUPER_BLOCK + 4 * g));
-            __m256i twos = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(x, w));
-            sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(twos, ones));
+            __m256i x = _mm256_set1_epi64x(load_64(q + t * SUPER_BLOCK + 8 * g));
+            a[t] = dot4(a[t], w0, m0, x);
+            b[t] = dot4(b[t], w1, m1, x);
         }
     }
-    UNROLL(4)
+    UNROLL(8)
     for (int t = 0; t < n; t++) {
-        __m256 v = _mm256_mul_ps(_mm256_load_ps(p->d[j] + 8 * e), _mm256_cvtepi32_ps(sum[t]));
-        __m256 scale = _mm256_set1_ps(in->scale[(at + (size_t)t) * 8 + (size_t)j]);
-        y[t] = _mm256_fmadd_ps(scale, v, y[t]);
+        const float *scale = in->scale + (at + (size_t)t) * 8 + 2 * i, *d = p->d[2 * i] + 8 * e;
+        __m256 f = _mm256_castsi256_ps(a[t]), s = _mm256_castsi256_ps(b[t]);
+        y[t] = add_scaled(y[t], scale[0], d, _mm256_shuffle_ps(f, s, 0x88));
+        y[t] = add_scaled(y[t], scale[1], d + PANEL_ROWS, _mm256_shuffle_ps(f, s, 0xdd));
     }
 }
 
@@ -43,15 +58,15 @@ ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *ac
 {
     for (int e = 0; e < 2; e++) {
         __m256 y[TOKENS];
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             y[t] = _mm256_load_ps(sums + t * PANEL_ROWS + 8 * e);
         }
         UNROLL(1)
-        for (int j = 0; j < 8; j++) {
-            add_block(p, &acts->q8_32, at, e, j, y, n);
+        for (int i = 0; i < 4; i++) {
+            add_pair(p, &acts->q8_32, at, e, i, y, n);
         }
-        UNROLL(4)
+        UNROLL(8)
         for (int t = 0; t < n; t++) {
             _mm256_store_ps(sums + t * PANEL_ROWS + 8 * e, y[t]);
         }
@@ -63,5 +78,5 @@ ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *ac
 #define PANEL_BLOCK_BYTES              (8 * sizeof(struct block_q8_0))
 #define PANEL_DECODE(bytes, stride, p) q8_0_decode(bytes, stride, p, 0)
 #define PANEL_TILE                     tile
-#define PANEL_TOKENS                   4
+#define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"

@@ -119,12 +119,12 @@ static void add_q8_0_block(const uint8_t *bytes, const struct activations *in, i
     for (int t = 0; t < in->tokens; t++) {
         size_t row = (size_t)b * (size_t)in->tokens + (size_t)t;
         for (int j = 0; j < 8; j++) {
-            const int8_t *q = in->q8_32.q + row * SUPER_BLOCK + 32 * j;
+            const int8_t *q = in->q8_32.q + row * SUPER_BLOCK;
             struct block_q8_0 block;
             memcpy(&block, bytes + (size_t)j * sizeof(block), sizeof(block));
             int32_t sum = 0;
             for (int i = 0; i < 32; i++) {
-                sum += block.q[i] * q[i];
+                sum += block.q[i] * q[activation_place(32 * j + i)];
             }
             float v = half_to_float(block.d) * (float)sum;
             sums[t] = fmaf(in->q8_32.scale[row * 8 + j], v, sums[t]);

@@ -1,17 +1,8 @@
 /*
  * panel_k.h: panels of the K types (Q4_K, Q5_K, Q6_K), one layout for all of
- * them and for every level.
- *
- * Weights lie in 32 steps. A step holds four weights of each of two sub-blocks
- * ("a pair") of 16 rows: even dwords belong to the first, odd dwords to the
- * second sub-block, so the activations of a step are one 64-bit broadcast (see
- * activation_place). The first 64 bytes of a step are rows 0 1 4 5 8 9 12 13,
- * the second rows 2 3 6 7 10 11 14 15: packing the int32 sums of both to int16
- * within 128-bit lanes then gives (first, second) per row in plain order.
- *
- * A pair is sub-blocks 2i and 2i + 1 of 32 weights (Q4_K, Q5_K: 4 pairs of 8
- * steps) or groups g and g + 2 of 16 weights (Q6_K: 8 pairs of 4 steps).
- * Weights count from 0; Q6_K's offset of 32 is in the sums' starting values.
+ * them and for every level: 32 steps of pairs (panel_simd.h). A pair is sub-blocks 2i and 2i + 1 of
+ * 32 weights (Q4_K, Q5_K: 4 pairs of 8 steps) or groups g and g + 2 of 16 weights (Q6_K: 8 pairs of
+ * 4 steps). Weights count from 0; Q6_K's offset of 32 is in the sums' starting values.
  */
 #ifndef PANEL_K_H
 #define PANEL_K_H
@@ -62,14 +53,6 @@ ALWAYS_INLINE bool k_any_wide(const uint8_t *wide, const int n, unsigned bit)
     return bits & bit;
 }
 
-/* Four weights of both sub-blocks for rows 8e..8e+7, one dword a row. */
-ALWAYS_INLINE void k_store_step(struct k_panel *p, int step, int e, __m256i first, __m256i second)
-{
-    __m256i *to = (__m256i *)p->weight[step][0] + e;
-    _mm256_store_si256(to, _mm256_unpacklo_epi32(first, second));
-    _mm256_store_si256(to + 2, _mm256_unpackhi_epi32(first, second));
-}
-
 /* Bytes 0..3 of each dword as two pairs of int16. */
 ALWAYS_INLINE void k_store_bytes(int16_t (*to)[PANEL_ROWS][2], int e, __m256i bytes)
 {
@@ -109,8 +92,8 @@ ALWAYS_INLINE void k_decode_q4(const uint8_t *bytes, size_t stride, struct k_pan
             turn_rows(bytes + 16 + 16 * c, stride, v);
             UNROLL(4)
             for (int k = 0; k < 4; k++) {
-                k_store_step(p, 4 * c + k, e, _mm256_and_si256(v[k], m15),
-                             _mm256_and_si256(_mm256_srli_epi16(v[k], 4), m15));
+                pair_store_step(p->weight[4 * c + k], e, _mm256_and_si256(v[k], m15),
+                                _mm256_and_si256(_mm256_srli_epi16(v[k], 4), m15));
             }
         }
     }
@@ -137,9 +120,10 @@ ALWAYS_INLINE void k_decode_q5(const uint8_t *bytes, size_t stride, struct k_pan
             UNROLL(4)
             for (int k = 0; k < 4; k++) {
                 __m256i u = high[c % 2 * 4 + k];
-                k_store_step(p, 4 * c + k, e, merge_bits(v[k], m15, k_bit_to_16(u, c / 2 * 2), m16),
-                             merge_bits(_mm256_srli_epi16(v[k], 4), m15,
-                                        k_bit_to_16(u, c / 2 * 2 + 1), m16));
+                pair_store_step(p->weight[4 * c + k], e,
+                                merge_bits(v[k], m15, k_bit_to_16(u, c / 2 * 2), m16),
+                                merge_bits(_mm256_srli_epi16(v[k], 4), m15,
+                                           k_bit_to_16(u, c / 2 * 2 + 1), m16));
             }
         }
     }
@@ -178,11 +162,12 @@ ALWAYS_INLINE void k_decode_q6_half(const uint8_t *bytes, size_t stride, struct 
         UNROLL(4)
         for (int k = 0; k < 4; k++) {
             __m256i u = high[k], low_v = v[k], low_z = z[k];
-            k_store_step(p, 16 * n + 4 * c + k, e,
-                         merge_bits(low_v, m15, _mm256_slli_epi16(u, 4), m48),
-                         merge_bits(low_z, m15, _mm256_slli_epi16(u, 2), m48));
-            k_store_step(
-                p, 16 * n + 8 + 4 * c + k, e, merge_bits(_mm256_srli_epi16(low_v, 4), m15, u, m48),
+            pair_store_step(p->weight[16 * n + 4 * c + k], e,
+                            merge_bits(low_v, m15, _mm256_slli_epi16(u, 4), m48),
+                            merge_bits(low_z, m15, _mm256_slli_epi16(u, 2), m48));
+            pair_store_step(
+                p->weight[16 * n + 8 + 4 * c + k], e,
+                merge_bits(_mm256_srli_epi16(low_v, 4), m15, u, m48),
                 merge_bits(_mm256_srli_epi16(low_z, 4), m15, _mm256_srli_epi16(u, 2), m48));
         }
     }

@@ -40,6 +40,24 @@ ALWAYS_INLINE __m256 low_halves_to_float(__m256i v)
         _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
 }
 
+/*
+ * A step of a panel of int8 weights: four weights of each of two sub-blocks ("a
+ * pair") of 16 rows, two vectors of 64 bytes. Even dwords belong to the first,
+ * odd dwords to the second sub-block, so that the activations of a step are one
+ * 64-bit broadcast (activation_place). The first vector is rows 0 1 4 5 8 9 12
+ * 13, the second rows 2 3 6 7 10 11 14 15: packing the int32 sums of both to
+ * int16, or shuffling even and odd dwords of both together, works within
+ * 128-bit lanes and gives rows in plain order.
+ *
+ * Stores rows 8e..8e+7, given as one dword a row.
+ */
+ALWAYS_INLINE void pair_store_step(uint8_t step[2][64], int e, __m256i first, __m256i second)
+{
+    __m256i *to = (__m256i *)step[0] + e;
+    _mm256_store_si256(to, _mm256_unpacklo_epi32(first, second));
+    _mm256_store_si256(to + 2, _mm256_unpackhi_epi32(first, second));
+}
+
 /* (a & mask_a) | (b & mask_b). */
 ALWAYS_INLINE __m256i merge_bits(__m256i a, __m256i mask_a, __m256i b, __m256i mask_b)
 {

@@ -156,19 +156,26 @@ static void prepare_q8_256(const float *x, size_t row, struct activations_q8_256
     out->wide[row] = wide_bits(&most);
 }
 
+/* One block of 32: returns its q in plain order, sets scale and start at `at`. */
+ALWAYS_INLINE __m256i quantize_block(const float *x, size_t at, struct activations_q8_32 *out)
+{
+    __m256i q = quantize_32(x, factor_of(largest_magnitude(x, 32), out->scale + at));
+    /* Sums of q + 128 as unsigned bytes, in four parts. */
+    const __m256i flip = _mm256_set1_epi8((char)0x80);
+    __m256i parts = _mm256_sad_epu8(_mm256_xor_si256(q, flip), _mm256_setzero_si256());
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(parts), _mm256_extracti128_si256(parts, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    out->start32[at] = -128 * (_mm_cvtsi128_si32(sum) - 32 * 128);
+    return q;
+}
+
 static void prepare_q8_32(const float *x, size_t row, struct activations_q8_32 *out)
 {
-    const __m256i flip = _mm256_set1_epi8((char)0x80);
-    for (int j = 0; j < 8; j++, x += 32) {
-        size_t at = row * 8 + (size_t)j;
-        __m256i q = quantize_32(x, factor_of(largest_magnitude(x, 32), out->scale + at));
-        _mm256_storeu_si256((__m256i *)(out->q + at * 32), q);
-        /* Sums of q + 128 as unsigned bytes, in four parts. */
-        __m256i parts = _mm256_sad_epu8(_mm256_xor_si256(q, flip), _mm256_setzero_si256());
-        __m128i sum =
-            _mm_add_epi32(_mm256_castsi256_si128(parts), _mm256_extracti128_si256(parts, 1));
-        sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
-        out->start32[at] = -128 * (_mm_cvtsi128_si32(sum) - 32 * 128);
+    for (int h = 0; h < 4; h++, x += 64) {
+        size_t at = row * 8 + (size_t)(2 * h);
+        __m256i first = quantize_block(x, at, out);
+        __m256i second = quantize_block(x + 32, at + 1, out);
+        store_places(out->q + at * 32, first, second);
     }
 }
 

@@ -111,8 +111,11 @@ static void prepare_q8_256(const float x[SUPER_BLOCK], size_t row, struct activa
 static void prepare_q8_32(const float x[SUPER_BLOCK], size_t row, struct activations_q8_32 *out)
 {
     for (int j = 0; j < 8; j++) {
-        int8_t *q = out->q + row * SUPER_BLOCK + 32 * j;
+        int8_t q[32];
         out->scale[row * 8 + j] = quantize(x + 32 * j, 32, q);
+        for (int i = 0; i < 32; i++) {
+            out->q[row * SUPER_BLOCK + activation_place(32 * j + i)] = q[i];
+        }
         out->start32[row * 8 + j] = -128 * sum_of(q, 32);
     }
 }
