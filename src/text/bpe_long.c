@@ -1,40 +1,28 @@
 /*
- * bpe_long.c: candidates wait in a queue ordered by rank, then position. Most
- * arrive in order of position for their rank, so the queue is a heap of runs: a
- * run is a list of positions in ascending order that share a rank, and a
- * candidate goes to the end of the latest run of its rank if it fits there. A
- * million equal pairs are then one run, taken from its head in constant time;
- * the heap is ordered by the runs' heads, so that the order is exact whatever
- * the rules are.
+ * bpe_long.c: the pairs to which a rule applies wait in a queue for each rank, in
+ * order of position, and a heap holds the ranks that wait. A million equal pairs
+ * then cost a million constant steps, not a heap of a million.
+ *
+ * Why a queue is in order by itself: take two places where the same two symbols
+ * come to stand side by side. Both pairs are the same bytes, so the same merges
+ * made them, in the same order; among equal ranks the left one goes first; so
+ * the left pair is never the later one.
  */
 #include "bpe_long.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTHING UINT32_MAX
-
+/* A pair that waits. Entries are numbered from 1; 0 is none. */
 struct entry {
-    uint32_t position, next; /* next entry of the run, or of the free list */
-};
-
-struct run {
-    uint32_t rank, head, tail; /* entries; head is NOTHING when the run is used up */
-};
-
-/* An item of the heap: the order of a run's head, rank << 32 | position. */
-struct item {
-    uint64_t order;
-    uint32_t run;
+    uint32_t position, next; /* next in the queue, or among the free ones */
 };
 
 struct queue {
-    struct entry *entries;
-    struct run *runs;
-    struct item *heap;
-    uint32_t *latest; /* [rules]: the latest run of a rank, to be checked against runs */
-    uint32_t entry_count, entry_capacity, free_entry;
-    uint32_t run_count, run_capacity, heap_count, free_run;
+    struct entry *entries;   /* [0] is not used */
+    uint32_t *heads, *tails; /* [rules]: first and last entry of each rank */
+    uint32_t *heap;          /* [rules]: ranks that wait, the lowest on top */
+    uint32_t entry_count, entry_capacity, free_entry, heap_count;
 };
 
 /* The piece: symbols in a doubly linked list. */
@@ -46,134 +34,90 @@ struct piece {
     struct queue queue;
 };
 
-/* Makes room for one more item in an array of items of that many bytes. */
-static enum dllm_status grow(void *array, uint32_t *capacity, size_t item_size,
-                             struct dllm_error *error)
+static enum dllm_status create_entry(struct queue *queue, uint32_t position, uint32_t *out,
+                                     struct dllm_error *error)
 {
-    const size_t wanted = (size_t)*capacity * 2 + 64;
-    void *old, *grown;
+    if (queue->free_entry) {
+        *out = queue->free_entry;
+        queue->free_entry = queue->entries[*out].next;
+    } else {
+        if (queue->entry_count == queue->entry_capacity) {
+            const size_t capacity = (size_t)queue->entry_capacity * 2 + 256;
+            struct entry *entries = realloc(queue->entries, capacity * sizeof *entries);
 
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, wanted * item_size);
-    if (!grown)
-        return status_no_memory(error, wanted * item_size);
-    memcpy(array, &grown, sizeof grown);
-    *capacity = (uint32_t)wanted;
+            if (!entries)
+                return status_no_memory(error, capacity * sizeof *entries);
+            queue->entries = entries;
+            queue->entry_capacity = (uint32_t)MIN(capacity, UINT32_MAX);
+        }
+        *out = queue->entry_count++;
+    }
+    queue->entries[*out] = (struct entry){position, 0};
     return DLLM_OK;
 }
 
-/* Moves the item at `at` down to where its order belongs. */
-static void sift_down(struct queue *queue, uint32_t at)
+static void heap_add(struct queue *queue, uint32_t rank)
 {
-    const struct item item = queue->heap[at];
+    uint32_t at = queue->heap_count++;
+
+    while (at > 0 && queue->heap[(at - 1) / 2] > rank) {
+        queue->heap[at] = queue->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    queue->heap[at] = rank;
+}
+
+static void heap_remove_top(struct queue *queue)
+{
+    const uint32_t rank = queue->heap[--queue->heap_count];
+    uint32_t at = 0;
 
     for (;;) {
         uint32_t child = 2 * at + 1;
 
         if (child >= queue->heap_count)
             break;
-        if (child + 1 < queue->heap_count &&
-            queue->heap[child + 1].order < queue->heap[child].order)
+        if (child + 1 < queue->heap_count && queue->heap[child + 1] < queue->heap[child])
             child++;
-        if (queue->heap[child].order >= item.order)
+        if (queue->heap[child] >= rank)
             break;
         queue->heap[at] = queue->heap[child];
         at = child;
     }
-    queue->heap[at] = item;
-}
-
-static void sift_up(struct queue *queue, uint32_t at)
-{
-    const struct item item = queue->heap[at];
-
-    while (at > 0 && queue->heap[(at - 1) / 2].order > item.order) {
-        queue->heap[at] = queue->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    queue->heap[at] = item;
-}
-
-static enum dllm_status create_entry(struct queue *queue, uint32_t position, uint32_t *out,
-                                     struct dllm_error *error)
-{
-    uint32_t entry = queue->free_entry;
-
-    if (entry != NOTHING) {
-        queue->free_entry = queue->entries[entry].next;
-    } else {
-        if (queue->entry_count == queue->entry_capacity)
-            TRY(grow(&queue->entries, &queue->entry_capacity, sizeof *queue->entries, error));
-        entry = queue->entry_count++;
-    }
-    queue->entries[entry] = (struct entry){position, NOTHING};
-    *out = entry;
-    return DLLM_OK;
-}
-
-/* A run number that is free, with room for it in the heap. */
-static enum dllm_status create_run(struct queue *queue, uint32_t *out, struct dllm_error *error)
-{
-    uint32_t capacity = queue->run_capacity;
-
-    if (queue->free_run != NOTHING) {
-        *out = queue->free_run;
-        queue->free_run = queue->runs[*out].tail;
-        return DLLM_OK;
-    }
-    if (queue->run_count == capacity) {
-        TRY(grow(&queue->heap, &capacity, sizeof *queue->heap, error));
-        TRY(grow(&queue->runs, &queue->run_capacity, sizeof *queue->runs, error));
-    }
-    *out = queue->run_count++;
-    return DLLM_OK;
+    queue->heap[at] = rank;
 }
 
 static enum dllm_status push(struct queue *queue, uint32_t rank, uint32_t position,
                              struct dllm_error *error)
 {
-    uint32_t number = queue->latest[rank], entry;
-    struct run *run = number < queue->run_count ? &queue->runs[number] : NULL;
+    uint32_t entry = 0;
 
     TRY(create_entry(queue, position, &entry, error));
-    if (run && run->rank == rank && run->head != NOTHING &&
-        queue->entries[run->tail].position < position) {
-        queue->entries[run->tail].next = entry;
-        run->tail = entry;
-        return DLLM_OK;
+    if (queue->heads[rank]) {
+        queue->entries[queue->tails[rank]].next = entry;
+    } else {
+        queue->heads[rank] = entry;
+        heap_add(queue, rank);
     }
-    TRY(create_run(queue, &number, error));
-    queue->runs[number] = (struct run){rank, entry, entry};
-    queue->latest[rank] = number;
-    queue->heap[queue->heap_count] = (struct item){(uint64_t)rank << 32 | position, number};
-    sift_up(queue, queue->heap_count++);
+    queue->tails[rank] = entry;
     return DLLM_OK;
 }
 
-/* Takes the first candidate; false when there is none. */
+/* Takes the first pair; false when there is none. */
 static bool pop(struct queue *queue, uint32_t *rank, uint32_t *position)
 {
-    struct run *run;
     uint32_t entry;
 
     if (queue->heap_count == 0)
         return false;
-    run = &queue->runs[queue->heap[0].run];
-    entry = run->head;
-    *rank = run->rank;
+    *rank = queue->heap[0];
+    entry = queue->heads[*rank];
     *position = queue->entries[entry].position;
-    run->head = queue->entries[entry].next;
+    queue->heads[*rank] = queue->entries[entry].next;
     queue->entries[entry].next = queue->free_entry;
     queue->free_entry = entry;
-    if (run->head != NOTHING) {
-        queue->heap[0].order = (uint64_t)run->rank << 32 | queue->entries[run->head].position;
-    } else {
-        run->tail = queue->free_run;
-        queue->free_run = queue->heap[0].run;
-        queue->heap[0] = queue->heap[--queue->heap_count];
-    }
-    if (queue->heap_count > 0)
-        sift_down(queue, 0);
+    if (!queue->heads[*rank])
+        heap_remove_top(queue);
     return true;
 }
 
@@ -228,23 +172,35 @@ static enum dllm_status merge_all(struct piece *piece, struct dllm_error *error)
     return DLLM_OK;
 }
 
+static bool allocate(struct piece *piece)
+{
+    const size_t rules = piece->merges->count;
+    struct queue *queue = &piece->queue;
+
+    queue->entry_count = 1;
+    queue->heads = calloc(rules + 1, sizeof *queue->heads);
+    queue->tails = malloc((rules + 1) * sizeof *queue->tails);
+    queue->heap = malloc((rules + 1) * sizeof *queue->heap);
+    queue->entries = malloc(256 * sizeof *queue->entries);
+    queue->entry_capacity = 256;
+    piece->previous = malloc((size_t)piece->count * sizeof *piece->previous);
+    return queue->heads && queue->tails && queue->heap && queue->entries && piece->previous;
+}
+
 enum dllm_status bpe_merge_long(const struct merges *merges, int32_t *symbols, uint32_t *next,
                                 uint32_t count, struct dllm_error *error)
 {
     struct piece piece = {.merges = merges, .symbols = symbols, .next = next, .count = count};
     enum dllm_status status;
 
-    piece.queue.free_entry = piece.queue.free_run = NOTHING;
-    piece.previous = malloc((size_t)count * sizeof *piece.previous);
-    piece.queue.latest = calloc((size_t)merges->count + 1, sizeof *piece.queue.latest);
-    if (piece.previous && piece.queue.latest)
+    if (allocate(&piece))
         status = merge_all(&piece, error);
     else
-        status = status_no_memory(error, (size_t)count * sizeof *piece.previous);
+        status = status_no_memory(error, ((size_t)count + 3 * (size_t)merges->count) * 4);
     free(piece.previous);
-    free(piece.queue.latest);
-    free(piece.queue.entries);
-    free(piece.queue.runs);
+    free(piece.queue.heads);
+    free(piece.queue.tails);
     free(piece.queue.heap);
+    free(piece.queue.entries);
     return status;
 }
