@@ -116,27 +116,45 @@ static int32_t row_runner_up(const struct row *row)
     return id;
 }
 
-static double gumbel(const struct row *row, int32_t id)
+/* l - T ln(-ln u) */
+static double gumbel(const struct row *row, int32_t id, double u)
 {
-    return row->logits[id] - row->rules->temperature * log(-log(row_uniform(row, (uint32_t)id)));
+    return row->logits[id] - row->rules->temperature * log(-log(u));
+}
+
+/* At least -ln(-ln u), without logarithms: -ln u is above 1 - u, and that is at
+ * least the power of two in its exponent. The slack covers rounding. */
+static double gumbel_bound(double u)
+{
+    double rest = 1.0 - u;
+    uint64_t bits;
+
+    memcpy(&bits, &rest, sizeof bits);
+    return (1023.0 - (double)(int)(bits >> 52)) * 0.693147180559946 + 1e-9;
 }
 
 /* Argmax of l - T ln(-ln u), in order of ids. Numbers are counter-based, so an
- * id that could not win with the luckiest draw need not draw. */
+ * id that could not win with the luckiest number need not draw one. */
 static int32_t llada_choose(const struct row *row)
 {
     double temperature = row->rules->temperature;
     double reach = temperature * GUMBEL_HIGHEST;
-    double floor = gumbel(row, row->best), highest = -INFINITY;
+    /* The best's own value is below or at the highest. */
+    double bar = gumbel(row, row->best, row_uniform(row, (uint32_t)row->best));
+    double highest = -INFINITY;
     int32_t token = row->best;
 
     for (int32_t id = 0; id < row->vocab; id++) {
-        double noisy;
-        if (row->logits[id] + reach < floor)
+        double u, noisy;
+        if (row->logits[id] + reach < bar)
             continue;
-        noisy = gumbel(row, id);
+        u = row_uniform(row, (uint32_t)id);
+        if (row->logits[id] + temperature * gumbel_bound(u) < bar)
+            continue;
+        noisy = gumbel(row, id, u);
         if (noisy > highest) {
             highest = noisy;
+            bar = MAX(bar, noisy);
             token = id;
         }
     }
