@@ -17,6 +17,13 @@
  * 256 * 32 * 127 * 128 = 133,169,152, all below 2^31. Minimums are at most
  * 8 * 63 * 32 * 127 = 2,048,256 and a Q8_0 sum 32 * 128 * 127 = 520,192, both
  * below 2^24 and exact as f32.
+ *
+ * Against the exact sum of the same (quantized) inputs and weights, a result is
+ * within (n + 8) * 2^-24 * sum of |w x|, n being the length of its fma chain
+ * (super-blocks, blocks of 32, or weights): each step of the chain rounds once,
+ * at a size of at most that sum; the eight are the roundings of v and of the
+ * decoded weight. Where v is a difference (Q4_K, Q5_K), |d * scale * q| and
+ * |dmin * minimum| count each by itself.
  */
 #include "blocks.h"
 #include "compiler.h"

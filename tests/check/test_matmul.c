@@ -114,6 +114,100 @@ static void every_small_count(void **state)
     for_each_kernel(check_counts);
 }
 
+/* ------------------------------------ the reference, in double precision --- */
+
+/* Input i of a token as the kernels see it: quantized, for int8 forms. */
+static double input_of(const struct activations *in, int token, int i)
+{
+    size_t row = (size_t)(i / SUPER_BLOCK) * (size_t)in->tokens + (size_t)token;
+    int k = i % SUPER_BLOCK;
+    size_t place = row * SUPER_BLOCK + (size_t)activation_place(k);
+    if (in->forms == ACTIVATION_F32) {
+        return in->f32[row * SUPER_BLOCK + (size_t)k];
+    }
+    if (in->forms == ACTIVATION_Q8_256) {
+        return (double)in->q8_256.scale[row] * in->q8_256.q[place];
+    }
+    return (double)in->q8_32.scale[row * 8 + (size_t)k / 32] * in->q8_32.q[place];
+}
+
+/* The minimums of a Q4_K or Q5_K row: its weights with all q = 0. */
+static void minimums_of(uint32_t type, const void *row, int width, float *out)
+{
+    size_t bytes = dtype_row_bytes(type, (uint64_t)width), block = dtype_info(type)->block_bytes;
+    memset(out, 0, (size_t)width * sizeof(*out));
+    if (type != DTYPE_Q4_K && type != DTYPE_Q5_K) {
+        return;
+    }
+    uint8_t *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, row, bytes);
+    for (size_t at = 0; at < bytes; at += block) {
+        memset(copy + at + 16, 0, block - 16); /* behind d, dmin and 12 bytes of scales */
+    }
+    dequantize_row(type, copy, width, out);
+    free(copy);
+}
+
+/* Roundings on the way of a sum, matmul_ref.c: per value met by the chain, and
+ * a few for the value itself and its decoding. */
+static double roundings(const struct matmul_case *c)
+{
+    int chain = activation_form_of(c->type) == ACTIVATION_Q8_256 ? c->width / SUPER_BLOCK
+                : c->type == DTYPE_Q8_0                          ? c->width / 32
+                                                                 : c->width;
+    return chain + 8;
+}
+
+static void expect_near_exact(const struct matmul_case *c, matmul_kernel *kernel)
+{
+    struct matmul_data data;
+    float w[1024], minimum[1024];
+    case_data_open(&data, c);
+    float *out = case_data_run(&data, kernel);
+    for (int r = 0; r < c->rows; r++) {
+        const char *row = (const char *)data.item.weights + (size_t)r * data.item.row_bytes;
+        dequantize_row(c->type, row, c->width, w);
+        minimums_of(c->type, row, c->width, minimum);
+        for (int t = 0; t < c->tokens; t++) {
+            double exact = 0, size = 0;
+            for (int i = 0; i < c->width; i++) {
+                double x = input_of(&data.in, t, i);
+                exact += w[i] * x;
+                size += (fabs(w[i]) + 2 * fabs(minimum[i])) * fabs(x);
+            }
+            double found = out[(size_t)t * data.item.out_step + (size_t)r];
+            if (!(fabs(found - exact) <= roundings(c) * 0x1p-24 * size + 1e-30)) {
+                fail_msg("row %d, token %d: %.9g, exactly %.12g: %s", r, t, found, exact,
+                         case_describe(c));
+            }
+        }
+    }
+    free(out);
+    case_data_close(&data);
+}
+
+/* Breaks if the reference decodes or multiplies anything wrongly: it is held
+ * against dequantize_row, which was tested on other people's vectors. */
+static void reference_is_near_exact(void **state)
+{
+    (void)state;
+    struct cpu_kernels reference;
+    uint64_t random = seed + 3;
+    cpu_kernels_init(&reference, CPU_REF);
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+        for (int n = 0; n < 60; n++) {
+            struct matmul_case c = case_random_matmul(&random, types[i]);
+            c.inputs = (enum case_inputs)(n % INPUTS_SPARSE);
+            c.weights = (enum case_weights)(n % WEIGHTS_ANY_BITS);
+            c.bias = c.accumulate = false;
+            c.rows = 1 + c.rows % 7;
+            c.tokens = 1 + c.tokens % 5;
+            expect_near_exact(&c, reference.matmul[types[i]]);
+        }
+    }
+}
+
 /* ------------------------------------------- does the checker notice? --- */
 
 static matmul_kernel *honest;
@@ -206,6 +300,7 @@ int main(void)
         cmocka_unit_test(random_cases_equal_reference),
         cmocka_unit_test(every_kind_meets_every_kind),
         cmocka_unit_test(every_small_count),
+        cmocka_unit_test(reference_is_near_exact),
         cmocka_unit_test(checker_notices_broken_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

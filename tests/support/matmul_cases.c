@@ -215,26 +215,6 @@ void case_fill_weights(uint64_t *state, uint32_t type, enum case_weights kind, s
     }
 }
 
-/* Bytes of a row; widths are multiples of the type's block. */
-static size_t row_bytes(uint32_t type, int width)
-{
-    size_t n = (size_t)width;
-    switch (type) {
-    case DTYPE_Q4_K:
-        return n / 256 * sizeof(struct block_q4_k);
-    case DTYPE_Q5_K:
-        return n / 256 * sizeof(struct block_q5_k);
-    case DTYPE_Q6_K:
-        return n / 256 * sizeof(struct block_q6_k);
-    case DTYPE_Q8_0:
-        return n / 32 * sizeof(struct block_q8_0);
-    case DTYPE_F32:
-        return n * 4;
-    default:
-        return n * 2;
-    }
-}
-
 struct matmul_case case_random_matmul(uint64_t *state, uint32_t type)
 {
     struct matmul_case c = {
@@ -311,62 +291,75 @@ size_t case_first_difference(const float *a, const float *b, size_t count)
     return count;
 }
 
-/* Inputs of all tokens in the form of the type; free the returned storage. */
-static void *make_activations(const struct matmul_case *c, uint64_t *state, struct activations *out)
+/* Inputs of all tokens in the form of the type. */
+static void make_activations(struct matmul_data *data, uint64_t *state)
 {
+    const struct matmul_case *c = &data->c;
     unsigned form = activation_form_of(c->type);
-    void *storage = alloc_or_exit(activations_bytes(c->tokens, c->width, form));
+    data->storage = alloc_or_exit(activations_bytes(c->tokens, c->width, form));
     float *x = alloc_or_exit((size_t)c->width * sizeof(*x));
-    activations_layout(out, storage, c->tokens, c->width, form);
+    activations_layout(&data->in, data->storage, c->tokens, c->width, form);
     for (int t = 0; t < c->tokens; t++) {
         case_fill_inputs(state, c->inputs, t, c->width, x);
-        prepare_ref(x, t, out);
+        prepare_ref(x, t, &data->in);
     }
     free(x);
-    return storage;
+}
+
+void case_data_open(struct matmul_data *data, const struct matmul_case *c)
+{
+    uint64_t state = c->seed;
+    size_t bytes = dtype_row_bytes(c->type, (uint64_t)c->width), rows = (size_t)c->rows;
+    *data = (struct matmul_data){.c = *c};
+    data->weights = case_guarded_alloc(bytes * rows, c->at_start);
+    case_fill_weights(&state, c->type, c->weights, bytes * rows, data->weights.data);
+    make_activations(data, &state);
+    data->bias = alloc_or_exit(rows * sizeof(float));
+    case_fill_inputs(&state, INPUTS_NORMAL, 0, c->rows, data->bias);
+    data->scratch = alloc_or_exit(matmul_scratch_bytes(c->tokens));
+    data->item = (struct matmul_item){
+        .weights = data->weights.data,
+        .row_bytes = bytes,
+        .rows = c->rows,
+        .in = &data->in,
+        .out_step = rows + 3, /* a gap that must stay as it is */
+        .bias = c->bias ? data->bias : NULL,
+        .accumulate = c->accumulate,
+        .scratch = data->scratch,
+    };
+    data->outputs = data->item.out_step * (size_t)c->tokens;
+}
+
+float *case_data_run(struct matmul_data *data, matmul_kernel *kernel)
+{
+    uint64_t state = data->c.seed + 1;
+    float *out = alloc_or_exit(data->outputs * sizeof(*out));
+    case_fill_inputs(&state, INPUTS_NORMAL, 0, (int)data->outputs, out);
+    memset(data->scratch, 0xff, matmul_scratch_bytes(data->c.tokens));
+    data->item.out = out;
+    kernel(&data->item);
+    return out;
+}
+
+void case_data_close(struct matmul_data *data)
+{
+    free(data->scratch);
+    free(data->bias);
+    free(data->storage);
+    case_guarded_free(&data->weights);
 }
 
 bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel)
 {
-    uint64_t state = c->seed;
     struct cpu_kernels reference;
+    struct matmul_data data;
     cpu_kernels_init(&reference, CPU_REF);
-    size_t bytes = row_bytes(c->type, c->width), step = (size_t)c->rows + 3;
-    size_t outputs = step * (size_t)c->tokens;
-    struct case_guarded weights = case_guarded_alloc(bytes * (size_t)c->rows, c->at_start);
-    case_fill_weights(&state, c->type, c->weights, bytes * (size_t)c->rows, weights.data);
-    struct activations in;
-    void *storage = make_activations(c, &state, &in);
-    float *bias = alloc_or_exit((size_t)c->rows * sizeof(*bias));
-    float *out[2] = {alloc_or_exit(outputs * sizeof(float)),
-                     alloc_or_exit(outputs * sizeof(float))};
-    case_fill_inputs(&state, INPUTS_NORMAL, 0, c->rows, bias);
-    case_fill_inputs(&state, INPUTS_NORMAL, 0, (int)outputs, out[0]);
-    memcpy(out[1], out[0], outputs * sizeof(float));
-
-    void *scratch = alloc_or_exit(matmul_scratch_bytes(c->tokens));
-    struct matmul_item item = {
-        .weights = weights.data,
-        .row_bytes = bytes,
-        .rows = c->rows,
-        .in = &in,
-        .out_step = step,
-        .bias = c->bias ? bias : NULL,
-        .accumulate = c->accumulate,
-        .scratch = scratch,
-    };
-    item.out = out[0];
-    reference.matmul[c->type](&item);
-    memset(scratch, 0xff, matmul_scratch_bytes(c->tokens));
-    item.out = out[1];
-    kernel(&item);
-    bool equal = case_first_difference(out[0], out[1], outputs) == outputs;
-
-    free(scratch);
-    free(out[0]);
-    free(out[1]);
-    free(bias);
-    free(storage);
-    case_guarded_free(&weights);
+    case_data_open(&data, c);
+    float *expected = case_data_run(&data, reference.matmul[c->type]);
+    float *found = case_data_run(&data, kernel);
+    bool equal = case_first_difference(expected, found, data.outputs) == data.outputs;
+    free(found);
+    free(expected);
+    case_data_close(&data);
     return equal;
 }

@@ -69,15 +69,6 @@ struct matmul_case case_random_matmul(uint64_t *state, uint32_t type);
 /* Text of a case, for messages; in static storage. */
 const char *case_describe(const struct matmul_case *c);
 
-/* Runs both kernels on the case, weights against a page that may not be read.
- * True if all bits are equal (any NaN equals any NaN) and nothing but the
- * outputs was written. */
-bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel);
-
-/* A NaN equals any NaN; everything else must have equal bits. Returns the first
- * index that differs, count if there is none. */
-size_t case_first_difference(const float *a, const float *b, size_t count);
-
 /* Memory of `bytes` bytes between two pages that may not be touched, flush with
  * the first or the second. Free with case_guarded_free; exits on failure. */
 struct case_guarded {
@@ -87,5 +78,33 @@ struct case_guarded {
 };
 struct case_guarded case_guarded_alloc(size_t bytes, bool at_start);
 void case_guarded_free(struct case_guarded *guarded);
+
+/* What a case runs on; item.out and item.in are set by case_data_*. */
+struct matmul_data {
+    struct matmul_case c;
+    struct matmul_item item;
+    struct activations in;
+    struct case_guarded weights;
+    float *bias;
+    void *storage, *scratch;
+    size_t outputs; /* floats of an output, gaps between tokens included */
+};
+
+/* Makes the data of a case, in place (item points into it); close it. */
+void case_data_open(struct matmul_data *data, const struct matmul_case *c);
+void case_data_close(struct matmul_data *data);
+
+/* Runs a kernel on outputs [tokens][item.out_step] that hold the same numbers
+ * each time; free the returned outputs. */
+float *case_data_run(struct matmul_data *data, matmul_kernel *kernel);
+
+/* Runs both kernels on the case, weights against a page that may not be read.
+ * True if all bits are equal (any NaN equals any NaN) and nothing but the
+ * outputs was written. */
+bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel);
+
+/* A NaN equals any NaN; everything else must have equal bits. Returns the first
+ * index that differs, count if there is none. */
+size_t case_first_difference(const float *a, const float *b, size_t count);
 
 #endif
