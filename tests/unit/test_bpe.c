@@ -15,6 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The length of long runs; instrumented code is ten times slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { RUN_BYTES = 1000 * 1000 };
+#else
+enum { RUN_BYTES = 10 * 1000 * 1000 };
+#endif
+
 struct coder {
     struct vocab vocab;
     struct merges merges;
@@ -286,7 +293,7 @@ static void random_rules_and_pieces(void **state)
     uint32_t seed = 7;
 
     (void)state;
-    for (int round = 0; round < 90; round++) {
+    for (int round = 0; round < 45; round++) {
         const char *list[RULES + 1] = {NULL};
         struct test_vocabulary source;
         struct coder coder;
@@ -317,7 +324,7 @@ static void random_rules_and_pieces(void **state)
 static void a_piece_of_ten_megabytes(void **state)
 {
     static const char *const rules[] = {"a a", "aa aa", "aaaa aaaa", "a b", "aaaa b", "b aa", NULL};
-    const size_t size = 10 * 1000 * 1000;
+    const size_t size = RUN_BYTES;
     char *text = malloc(size);
     struct test_vocabulary source;
     struct coder coder;
