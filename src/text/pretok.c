@@ -78,7 +78,7 @@ static enum dllm_status compile(struct pretok *pretok, const char *expression,
     PCRE2_SIZE offset = 0;
 
     pretok->code = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED,
-                                 PCRE2_UTF | PCRE2_UCP, &code, &offset, NULL);
+                                 PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &offset, NULL);
     if (!pretok->code)
         return status_fail(error, DLLM_ERROR_UNSUPPORTED,
                            "the pre-tokenizer's expression does not compile at offset %zu (PCRE2 "
@@ -185,9 +185,9 @@ enum dllm_status pretok_walk_next(struct pretok_walk *walk, struct dllm_string *
         }
     }
     stretch = text.data + walk->start;
-    matches = pcre2_match(walk->pretok->code, (PCRE2_SPTR)stretch, walk->valid - walk->start,
-                          walk->at - walk->start, PCRE2_NO_UTF_CHECK | PCRE2_ANCHORED, walk->match,
-                          walk->pretok->limits);
+    matches =
+        pcre2_match(walk->pretok->code, (PCRE2_SPTR)stretch, walk->valid - walk->start,
+                    walk->at - walk->start, PCRE2_NO_UTF_CHECK, walk->match, walk->pretok->limits);
     if (matches < 0)
         return status_fail(error, DLLM_ERROR_MEMORY,
                            "the pre-tokenizer stopped at byte %zu of the text (PCRE2 error %d); "
