@@ -12,14 +12,13 @@ static enum dllm_status create_table(struct merges *merges, size_t count, struct
     size_t size = 64;
 
     merges->shift = 64 - 6;
-    /* Most look-ups find nothing; a table mostly free answers them at once. */
-    for (; size < 2 * count; size *= 2)
+    for (; size * 2 < 3 * count; size *= 2)
         merges->shift--;
-    merges->keys = malloc(size * sizeof *merges->keys);
-    merges->values = malloc(size * sizeof *merges->values);
-    if (!merges->keys || !merges->values)
-        return status_no_memory(error, size * (sizeof *merges->keys + sizeof *merges->values));
-    memset(merges->keys, 0xFF, size * sizeof *merges->keys);
+    merges->slots = malloc(size * sizeof *merges->slots);
+    if (!merges->slots)
+        return status_no_memory(error, size * sizeof *merges->slots);
+    /* Free slots, and the rule that is found in them: MERGE_NONE is all ones, too. */
+    memset(merges->slots, 0xFF, size * sizeof *merges->slots);
     merges->mask = (uint32_t)size - 1;
     merges->count = (uint32_t)count;
     return DLLM_OK;
@@ -38,24 +37,11 @@ static enum dllm_status create_kept(struct merges *merges, const struct dllm_str
     return merges->kept ? DLLM_OK : status_no_memory(error, size);
 }
 
-/* Adds a rule unless the pair has one already. */
-static void put(struct merges *merges, int32_t left, int32_t right, struct merge value)
-{
-    const uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    uint32_t at = merges_slot(merges, key);
-
-    while (merges->keys[at] != UINT64_MAX) {
-        if (merges->keys[at] == key)
-            return;
-        at = (at + 1) & merges->mask;
-    }
-    merges->keys[at] = key;
-    merges->values[at] = value;
-}
-
 /* A rule on its way into the table. */
 struct rule {
     struct vocab_key left, right, joined;
+    uint64_t pair;
+    struct merge merge;
 };
 
 /* Splits a rule and asks for the places that reading it will look at. */
@@ -80,31 +66,49 @@ static enum dllm_status prepare_rule(const struct vocab *vocab, struct dllm_stri
     return DLLM_OK;
 }
 
-static enum dllm_status read_rule(struct merges *merges, struct vocab *vocab,
-                                  const struct rule *rule, uint32_t rank, char **end,
-                                  struct dllm_error *error)
+/* Finds a rule's symbols and asks for its slot. */
+static enum dllm_status resolve_rule(const struct merges *merges, struct vocab *vocab,
+                                     struct rule *rule, char **end, struct dllm_error *error)
 {
-    int32_t left, right, result;
+    int32_t left, right;
 
     TRY(vocab_intern(vocab, &rule->left, end, &left, error));
     TRY(vocab_intern(vocab, &rule->right, end, &right, error));
-    TRY(vocab_intern(vocab, &rule->joined, end, &result, error));
-    put(merges, left, right, (struct merge){rank, result});
+    TRY(vocab_intern(vocab, &rule->joined, end, &rule->merge.result, error));
+    rule->pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    __builtin_prefetch(&merges->slots[merges_hash(merges, rule->pair)]);
     return DLLM_OK;
 }
 
+/* Adds a rule unless its pair has one already. */
+static void put_rule(struct merges *merges, const struct rule *rule)
+{
+    struct merges_slot *slot = merges_find_slot(merges, rule->pair);
+
+    if (slot->pair != rule->pair)
+        *slot = (struct merges_slot){rule->pair, rule->merge};
+}
+
+/* Takes rules through three stages, several apart, so that memory has answered
+ * when the next stage reads it. */
 static enum dllm_status read_rules(struct merges *merges, struct vocab *vocab,
                                    const struct dllm_string *rules, char **end,
                                    struct dllm_error *error)
 {
-    enum { AHEAD = 8 };
-    struct rule ring[AHEAD];
+    enum { AHEAD = 8, RING = 2 * AHEAD };
+    struct rule ring[RING];
 
-    for (uint32_t i = 0; i < merges->count + AHEAD; i++) {
-        if (i >= AHEAD)
-            TRY(read_rule(merges, vocab, &ring[i % AHEAD], i - AHEAD, end, error));
+    for (uint32_t i = 0; i < merges->count + RING; i++) {
+        if (i >= RING)
+            put_rule(merges, &ring[i % RING]);
+        if (i >= AHEAD && i - AHEAD < merges->count) {
+            struct rule *rule = &ring[(i - AHEAD) % RING];
+
+            TRY(resolve_rule(merges, vocab, rule, end, error));
+            rule->merge.rank = i - AHEAD;
+        }
         if (i < merges->count)
-            TRY(prepare_rule(vocab, rules[i], i, &ring[i % AHEAD], error));
+            TRY(prepare_rule(vocab, rules[i], i, &ring[i % RING], error));
     }
     return DLLM_OK;
 }
@@ -148,8 +152,7 @@ fail:
 
 void merges_free(struct merges *merges)
 {
-    free(merges->keys);
-    free(merges->values);
+    free(merges->slots);
     free(merges->kept);
     *merges = (struct merges){0};
 }

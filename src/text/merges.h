@@ -15,11 +15,16 @@ struct merge {
     int32_t result;
 };
 
+/* A place in the table of rules; pair is left << 32 | right, all ones: free. */
+struct merges_slot {
+    uint64_t pair;
+    struct merge merge;
+};
+
 struct merges {
-    uint64_t *keys;       /* [mask + 1], left << 32 | right; EMPTY where free; owned */
-    struct merge *values; /* [mask + 1]; owned */
-    char *kept;           /* bytes of the symbols that are no tokens; owned */
-    int shift;            /* 64 - log2(mask + 1) */
+    struct merges_slot *slots; /* [mask + 1], open addressing; owned */
+    char *kept;                /* bytes of the symbols that are no tokens; owned */
+    int shift;                 /* 64 - log2(mask + 1) */
     uint32_t mask, count;
     int32_t byte_symbols[256]; /* what each byte starts as */
 };
@@ -34,24 +39,26 @@ enum dllm_status merges_init(const struct dllm_string *rules, size_t count, stru
                              struct merges *out, struct dllm_error *error);
 void merges_free(struct merges *merges);
 
-/* The place of a pair in the table. */
-static inline uint32_t merges_slot(const struct merges *merges, uint64_t key)
+/* Where the search for a pair starts. */
+static inline uint32_t merges_hash(const struct merges *merges, uint64_t pair)
 {
-    return (uint32_t)((key * 0x9E3779B97F4A7C15u) >> merges->shift);
+    return (uint32_t)((pair * 0x9E3779B97F4A7C15u) >> merges->shift);
+}
+
+/* The slot of a pair, or the free one where it belongs. */
+static inline struct merges_slot *merges_find_slot(const struct merges *merges, uint64_t pair)
+{
+    uint32_t at = merges_hash(merges, pair);
+
+    while (merges->slots[at].pair != pair && merges->slots[at].pair != UINT64_MAX)
+        at = (at + 1) & merges->mask;
+    return &merges->slots[at];
 }
 
 /* The rule for a pair; rank (uint32_t)MERGE_NONE if there is none. */
 static inline struct merge merges_find(const struct merges *merges, int32_t left, int32_t right)
 {
-    const uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    uint32_t at = merges_slot(merges, key);
-
-    while (merges->keys[at] != key) {
-        if (merges->keys[at] == UINT64_MAX)
-            return (struct merge){(uint32_t)MERGE_NONE, MERGE_NONE};
-        at = (at + 1) & merges->mask;
-    }
-    return merges->values[at];
+    return merges_find_slot(merges, (uint64_t)(uint32_t)left << 32 | (uint32_t)right)->merge;
 }
 
 #endif

@@ -74,14 +74,14 @@ int32_t vocab_find(const struct vocab *vocab, const struct vocab_key *key)
     return (int32_t)find_slot(vocab, key)->symbol_plus_1 - 1;
 }
 
-/* Makes an index with at least twice as many places as strings. */
+/* Makes an index with at least one and a half times as many places as strings. */
 static enum dllm_status resize_index(struct vocab *vocab, size_t strings, struct dllm_error *error)
 {
     struct vocab_slot *old = vocab->slots;
     const uint32_t old_mask = vocab->slot_mask;
     size_t size = 64;
 
-    while (size < 2 * strings)
+    while (size * 2 < 3 * strings)
         size *= 2;
     vocab->slots = calloc(size, sizeof *vocab->slots);
     if (!vocab->slots) {
