@@ -11,15 +11,15 @@ folder=${1:-${BUILD:-build}/obj}
     exit 1
 }
 
-# Matched against "mnemonic operands". BMI's instructions are VEX too.
-vex='^([{]vex[}] )?v[a-z0-9]+ |%[yz]mm|%k[0-7]|^(andn|bextr|bls[irm][a-z]*|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx)[a-z]* '
+# Matched against lines of "address:<tab>mnemonic operands". BMI's instructions are VEX too.
+vex='\t([{]vex[}] )?v[a-z0-9]+ |%[yz]mm|%k[0-7]'
+vex+='|\t(andn|bextr|blsi|blsmsk|blsr|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx)[lq]? '
 avx512='%zmm|%k[0-7]|%[xy]mm(1[6-9]|2[0-9]|3[01])'
-vnni='vpdp[bw][us][a-z]*'
+vnni='vpdp[bw][us]'
 
 # Prints the first instructions of an object that match (and are no privileged verr/verw).
 offending() { # object pattern
-    objdump -d --no-show-raw-insn -- "$1" | awk -F '\t' 'NF >= 2 { gsub(/ +/, " ", $2); print $2 " " }' |
-        grep -E -- "$2" | grep -vE '^ver[rw] ' | sort | uniq -c | sort -rn | head -n 3 || true
+    objdump -d --no-show-raw-insn -- "$1" | grep -P -- "$2" | grep -vP '\tver[rw] ' | head -n 3 || true
 }
 
 bad=0 objects=0

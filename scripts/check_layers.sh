@@ -5,80 +5,60 @@
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 
-# What each room may include besides its own headers: rooms, or single headers of a room. Any room may
-# include src/base and include/dllm.h.
-allowed() {
-    case $1 in
-    src/base) ;;
-    src/format | src/text) ;;
-    kernels/cpu) echo "src/format/blocks.h src/format/dtype.h" ;;
-    src/backend) echo "src/format kernels/cpu" ;;
-    src/model) echo "src/format src/backend/backend.h src/backend/pick.h" ;;
-    src/decode) echo "src/backend/pick.h src/model/forward.h src/model/kvcache.h" ;;
-    src/engine) echo "src/format src/text kernels/cpu src/backend src/model src/decode" ;;
-    src/cli) ;;
-    include) ;;
-    *) echo "unknown" ;;
-    esac
-}
-
-# Libraries from outside, and the only rooms that may know of them.
-foreign() {
-    case $1 in
-    pcre2.h) echo "src/text" ;;
-    jansson.h) echo "src/cli" ;;
-    pthread.h | sched.h) echo "src/base" ;;
-    esac
-}
-
-bad=0 edges=0
-complain() {
-    echo "$1"
-    bad=$((bad + 1))
-}
-
-check_own() { # file line room header
-    local found room seen
-    found=$(find include src kernels -name "$4" -type f | head -n 1)
-    if [ -z "$found" ]; then
-        complain "$1:$2: no header $4 in include, src or kernels"
-        return
-    fi
-    room=$(dirname "$found")
-    edges=$((edges + 1))
-    [ "$room" != "$3" ] || return 0
-    [ "$found" != include/dllm.h ] || return 0
-    if [ "$3" != src/cli ] && [ "$room" = src/base ]; then return 0; fi
-    for seen in $(allowed "$3"); do
-        if [ "$seen" = "$room" ] || [ "$seen" = "$found" ]; then return 0; fi
-    done
-    complain "$1:$2: $3 may not include $found"
-}
-
-check_foreign() { # file line room header
-    local homes
-    homes=$(foreign "$4")
-    [ -z "$homes" ] || [[ " $homes " = *" $3 "* ]] ||
-        complain "$1:$2: only $homes may include <$4>"
-}
-
-while IFS=: read -r file line text; do
-    room=$(dirname "$file")
-    if [ "$(allowed "$room")" = unknown ]; then
-        complain "$file:$line: $room is no room of the house: add it to scripts/check_layers.sh"
-        continue
-    fi
-    header=$(echo "$text" | sed -E 's/^ *# *include *["<]([^">]*)[">].*/\1/')
-    case $text in
-    *\"*) check_own "$file" "$line" "$room" "$header" ;;
-    *) check_foreign "$file" "$line" "$room" "$header" ;;
-    esac
-done < <(grep -rnE '^ *# *include *["<]' --include='*.c' --include='*.h' include src kernels)
-
-# One name, one file: an include line then says which header it means.
-while read -r name; do
-    complain "two headers are called $name"
-done < <(find include src kernels -name '*.h' -type f -printf '%f\n' | sort | uniq -d)
-
-[ "$bad" = 0 ] || exit 1
-echo "layers: $edges include lines follow the table"
+{
+    # What each room may include besides its own headers and include/dllm.h: rooms, or single headers.
+    # Then the libraries from outside, and the only rooms that may know of them.
+    cat <<'TABLE'
+room src/base
+room src/format       src/base
+room src/text         src/base
+room kernels/cpu      src/base src/format/blocks.h src/format/dtype.h
+room src/backend      src/base src/format kernels/cpu
+room src/model        src/base src/format src/backend/backend.h src/backend/pick.h
+room src/decode       src/base src/backend/pick.h src/model/forward.h src/model/kvcache.h
+room src/engine       src/base src/format src/text kernels/cpu src/backend src/model src/decode
+room src/cli
+room include
+foreign pcre2.h       src/text
+foreign jansson.h     src/cli
+foreign pthread.h     src/base
+foreign sched.h       src/base
+TABLE
+    find include src kernels -name '*.h' -type f -printf 'header %f %p\n'
+    grep -rnE '^ *# *include *["<]' --include='*.c' --include='*.h' include src kernels |
+        sed -E 's/^([^:]*):([0-9]+): *# *include *(["<])([^">]*).*/line \1 \2 \3 \4/'
+} | awk '
+    function complain(text) { print text; bad = 1 }
+    function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+    function lists(words, a, b,    n, parts, i) {
+        n = split(words, parts, " ")
+        for (i = 3; i <= n; i++) if (parts[i] == a || parts[i] == b) return 1
+        return 0
+    }
+    $1 == "room" { room[$2] = $0 }
+    $1 == "foreign" { foreign[$2] = $0 }
+    $1 == "header" {
+        # One name, one file: an include line then says which header it means.
+        if ($2 in where) complain("two headers are called " $2 ": " where[$2] " and " $3)
+        where[$2] = $3
+    }
+    $1 == "line" {
+        place = $2 ":" $3; own = folder($2); header = $5; lines++
+        if (!(own in room))
+            complain(place ": " own " is no room of the house: add it to scripts/check_layers.sh")
+        else if ($4 == "<") {
+            if (header in foreign && !lists(foreign[header], own))
+                complain(place ": only " substr(foreign[header], index(foreign[header], "src")) \
+                         " may include <" header ">")
+        } else if (!(header in where))
+            complain(place ": no header " header " in include, src or kernels")
+        else {
+            target = where[header]; home = folder(target)
+            if (home != own && target != "include/dllm.h" && !lists(room[own], home, target))
+                complain(place ": " own " may not include " target)
+        }
+    }
+    END {
+        if (bad) exit 1
+        print "layers: " lines " include lines follow the table"
+    }'

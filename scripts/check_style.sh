@@ -21,9 +21,7 @@ report() { # title, findings on stdin
     report "tabs or blanks at a line's end" < <(grep -nP '\t|[ \t]+$' $sources | cut -c1-90)
     report "files over 800 lines" < <(wc -l $sources | awk '$2 != "total" && $1 > 800')
     report "files that do not open with their purpose" < <(
-        for file in $sources; do
-            head -c 2 "$file" | grep -qE '^/[*/]' || echo "$file"
-        done)
+        awk 'FNR == 1 && !/^\/[*\/]/ { print FILENAME }' $sources)
 
     # clang-format puts a function's braces alone in the first column.
     lengths=$(awk '
@@ -38,8 +36,7 @@ report() { # title, findings on stdin
 
     # A prototype, or a group of them without a blank line between, stands under a comment.
     report "prototypes without a comment" < <(
-        for file in $(echo "$sources" | grep '\.h$'); do
-            awk '
+        awk '
                 FNR == 1 { covered = 0; text = "" }
                 text == "" && /^[a-zA-Z_].*\(/ && !/^(typedef|#|extern "C"|static|_Static_assert|return|ALWAYS_INLINE)/ &&
                     !/^[A-Z_0-9]+\(/ && !/^enum .*\{/ {
@@ -54,8 +51,7 @@ report() { # title, findings on stdin
                     next
                 }
                 /\*\/$/ || /^(enum .*)?};$/ { covered = 1; next }
-                { covered = 0 }' "$file"
-        done)
+                { covered = 0 }' $(echo "$sources" | grep '\.h$'))
 }
 [ "$bad" = 0 ] || exit 1
 echo "$lengths" | sort -n | awk '
