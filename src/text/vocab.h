@@ -36,6 +36,7 @@ enum dllm_status vocab_init(const struct vocabulary *source, struct vocab *out,
                             struct dllm_error *error);
 void vocab_free(struct vocab *vocab);
 
+/* The key of a string, whose bytes must outlive it. */
 struct vocab_key vocab_key_of(struct dllm_string text);
 
 /* The key of two strings joined: neither is read again. */

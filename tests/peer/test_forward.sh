@@ -12,8 +12,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
-check() { # command...
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+compare() { # float|quantized file
+    if "$tool" compare "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+make_file() { # command...
+    "$@" || failed=$((failed + 1))
 }
 
 for arch in llada dream; do
@@ -21,11 +25,11 @@ for arch in llada dream; do
     [ -f "$source" ] || continue
     for type in F16 BF16 Q6_K Q5_K_M; do
         file=$scratch/$arch-$type.gguf
-        check "$tool" quantize "$source" "$file" "$type"
+        make_file "$tool" quantize "$source" "$file" "$type"
         # llama.cpp rounds activations to the weights' type there, so only F32 meets the float bound.
-        check "$tool" compare quantized "$file"
+        compare quantized "$file"
     done
-    check "$tool" compare float "$source"
+    compare float "$source"
 done
 
 # A layer of each real shape: about 0.8 GB a file.
@@ -33,8 +37,8 @@ free_kb=$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')
 if [ "$free_kb" -gt 3000000 ]; then
     for arch in llada dream; do
         file=$scratch/$arch-wide.gguf
-        check scripts/make_random_model.py "$file" --arch "$arch" --layers 1
-        check "$tool" compare quantized "$file"
+        make_file scripts/make_random_model.py "$file" --arch "$arch" --layers 1
+        compare quantized "$file"
         rm -f "$file"
     done
 else
