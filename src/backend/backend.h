@@ -84,6 +84,10 @@ void backend_embed(struct backend *backend, const struct backend_matrix *matrix,
 void backend_gather(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
                     int count, struct backend_buffer *out);
 
+/* out[rows[t], :] = x[t, :], t < count; x and out differ. */
+void backend_scatter(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
+                     int count, struct backend_buffer *out);
+
 /* Rows [first, first + count) of a buffer. */
 struct backend_rows {
     const struct backend_buffer *buffer;

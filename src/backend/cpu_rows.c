@@ -41,6 +41,14 @@ void backend_gather(struct backend *backend, const struct backend_buffer *x, con
         memcpy(row_of(out, t), row_of(x, rows[t]), sizeof(float) * (size_t)x->width);
 }
 
+void backend_scatter(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
+                     int count, struct backend_buffer *out)
+{
+    (void)backend;
+    for (int t = 0; t < count; t++)
+        memcpy(row_of(out, rows[t]), row_of(x, t), sizeof(float) * (size_t)x->width);
+}
+
 struct prepare_job {
     const struct backend *backend;
     struct backend_rows x;

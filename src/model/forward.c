@@ -7,6 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Queries, keys and values, [length, heads * head_dim] and [length, kv_heads *
+ * head_dim], rotated. */
+struct projections {
+    struct backend_buffer *q, *k, *v;
+};
+
 /* Buffers that hold a value per position of the canvas. */
 struct forward {
     struct backend *backend;
@@ -15,7 +21,11 @@ struct forward {
     struct backend_heads heads;
     float *angles;                    /* [max_length, rope_dims / 2, 2] */
     struct backend_buffer *x;         /* [length, hidden] residual stream */
-    struct backend_buffer *q, *k, *v; /* [length, heads * head_dim] and kv */
+    struct projections now;           /* of the layer at hand; attention's output goes to q */
+    struct projections first;         /* of the first layer, kept between passes */
+    int32_t *first_ids;               /* [max_length] the tokens they belong to, or -1 */
+    int32_t *changed;                 /* [max_length] positions to compute anew */
+    int32_t *changed_ids;             /* [max_length] their tokens */
     struct backend_buffer *gate, *up; /* [length, ffn] */
     struct backend_buffer *kept;      /* [length, hidden] rows whose logits are asked for */
     struct backend_buffer *unguided;  /* [length, hidden] the same of the masked prompt's pass */
@@ -52,17 +62,25 @@ struct plan {
     int rows, width;
 };
 
-enum { PLANNED = 10 };
+enum { PLANNED = 13 };
 
 static void plan_buffers(struct forward *f, const struct hparams *h, int length, int rows,
                          struct plan plan[PLANNED])
 {
     const struct plan all[PLANNED] = {
-        {&f->x, length, h->hidden},    {&f->q, length, q_width(h)},
-        {&f->k, length, kv_width(h)},  {&f->v, length, kv_width(h)},
-        {&f->gate, length, h->ffn},    {&f->up, length, h->ffn},
-        {&f->kept, length, h->hidden}, {&f->unguided, length, h->hidden},
-        {&f->logits, rows, h->vocab},  {&f->unguided_logits, rows, h->vocab},
+        {&f->x, length, h->hidden},
+        {&f->now.q, length, q_width(h)},
+        {&f->now.k, length, kv_width(h)},
+        {&f->now.v, length, kv_width(h)},
+        {&f->first.q, length, q_width(h)},
+        {&f->first.k, length, kv_width(h)},
+        {&f->first.v, length, kv_width(h)},
+        {&f->gate, length, h->ffn},
+        {&f->up, length, h->ffn},
+        {&f->kept, length, h->hidden},
+        {&f->unguided, length, h->hidden},
+        {&f->logits, rows, h->vocab},
+        {&f->unguided_logits, rows, h->vocab},
     };
 
     for (int i = 0; i < PLANNED; i++)
@@ -84,6 +102,7 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
     bytes += sizeof(float) * (uint64_t)max_length * (uint64_t)h->rope_dims;
     bytes +=
         backend_activations_bytes(max_length, MAX(h->hidden, q_width(h)), model->weights.types);
+    bytes += 3 * sizeof(int32_t) * (uint64_t)max_length;
     return bytes + backend_activations_bytes(max_length, h->ffn, model->weights.types);
 }
 
@@ -125,6 +144,20 @@ static enum dllm_status create_buffers(struct forward *f, struct dllm_error *err
     return backend_activations_create(f->backend, f->max_length, h->ffn, types, &f->ffn_in, error);
 }
 
+static enum dllm_status create_first_ids(struct forward *f, struct dllm_error *error)
+{
+    size_t count = 3 * (size_t)f->max_length;
+
+    f->first_ids = malloc(sizeof *f->first_ids * count);
+    if (!f->first_ids)
+        return status_no_memory(error, sizeof *f->first_ids * count);
+    f->changed = f->first_ids + f->max_length;
+    f->changed_ids = f->changed + f->max_length;
+    for (int i = 0; i < f->max_length; i++)
+        f->first_ids[i] = -1;
+    return DLLM_OK;
+}
+
 enum dllm_status forward_create(struct backend *backend, const struct model *model, int max_length,
                                 int max_rows, struct forward **out, struct dllm_error *error)
 {
@@ -141,6 +174,7 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
     f->heads =
         (struct backend_heads){h->heads, h->kv_heads, h->head_dim, h->rope_dims, h->arch->pairing};
     TRY_GOTO(fill_angles(f, error));
+    TRY_GOTO(create_first_ids(f, error));
     TRY_GOTO(create_buffers(f, error));
     *out = f;
     return DLLM_OK;
@@ -161,6 +195,7 @@ void forward_destroy(struct forward *f)
     backend_activations_destroy(f->hidden_in);
     backend_activations_destroy(f->ffn_in);
     free(f->angles);
+    free(f->first_ids);
     free(f);
 }
 
@@ -195,20 +230,51 @@ static void rotate(struct forward *f, struct backend_buffer *x, int heads, const
     backend_rope(f->backend, &f->heads, &rotation);
 }
 
-/* Queries, keys and values of every position. */
-static void project_all(struct forward *f, const struct layer_weights *layer, int length)
+/* Queries, keys and values of rows [0, count) of x, which stand at positions
+ * (NULL: 0, 1, ...). */
+static void project(struct forward *f, const struct layer_weights *layer, struct backend_buffer *x,
+                    const int32_t *positions, int count)
 {
     const struct backend_product products[] = {
-        {&layer->q, layer->q_bias, f->q, false},
-        {&layer->k, layer->k_bias, f->k, false},
-        {&layer->v, layer->v_bias, f->v, false},
+        {&layer->q, layer->q_bias, f->now.q, false},
+        {&layer->k, layer->k_bias, f->now.k, false},
+        {&layer->v, layer->v_bias, f->now.v, false},
     };
 
-    prepare_normed(f, (struct backend_rows){f->x, 0, length}, layer->attn_norm,
+    prepare_normed(f, (struct backend_rows){x, 0, count}, layer->attn_norm,
                    type_bit(&layer->q) | type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, products, 3);
-    rotate(f, f->q, f->heads.heads, NULL, length);
-    rotate(f, f->k, f->heads.kv_heads, NULL, length);
+    rotate(f, f->now.q, f->heads.heads, positions, count);
+    rotate(f, f->now.k, f->heads.kv_heads, positions, count);
+}
+
+/* Positions whose token is not the one that f->first holds. */
+static int list_changed(struct forward *f, const int32_t *ids, int length)
+{
+    int count = 0;
+
+    for (int i = 0; i < length; i++)
+        if (ids[i] != f->first_ids[i]) {
+            f->changed[count] = i;
+            f->changed_ids[count++] = f->first_ids[i] = ids[i];
+        }
+    return count;
+}
+
+/* The first layer sees only a token and its position, so what it made of a
+ * position holds until the token there changes. */
+static void project_first(struct forward *f, const struct layer_weights *layer, const int32_t *ids,
+                          int length)
+{
+    int count = list_changed(f, ids, length);
+
+    if (count == 0)
+        return;
+    backend_embed(f->backend, &f->model->weights.embedding, f->changed_ids, count, f->kept);
+    project(f, layer, f->kept, f->changed, count);
+    backend_scatter(f->backend, f->now.q, f->changed, count, f->first.q);
+    backend_scatter(f->backend, f->now.k, f->changed, count, f->first.k);
+    backend_scatter(f->backend, f->now.v, f->changed, count, f->first.v);
 }
 
 /* The last layer: keys and values of every position, queries of the kept rows
@@ -217,32 +283,32 @@ static void project_kept(struct forward *f, const struct layer_weights *layer, i
                          const int32_t *rows, int count)
 {
     const struct backend_product kv[] = {
-        {&layer->k, layer->k_bias, f->k, false},
-        {&layer->v, layer->v_bias, f->v, false},
+        {&layer->k, layer->k_bias, f->now.k, false},
+        {&layer->v, layer->v_bias, f->now.v, false},
     };
-    const struct backend_product q = {&layer->q, layer->q_bias, f->q, false};
+    const struct backend_product q = {&layer->q, layer->q_bias, f->now.q, false};
 
     prepare_normed(f, (struct backend_rows){f->x, 0, length}, layer->attn_norm,
                    type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, kv, 2);
-    rotate(f, f->k, f->heads.kv_heads, NULL, length);
+    rotate(f, f->now.k, f->heads.kv_heads, NULL, length);
     backend_gather(f->backend, f->x, rows, count, f->kept);
     prepare_normed(f, (struct backend_rows){f->kept, 0, count}, layer->attn_norm,
                    type_bit(&layer->q));
     backend_matmul(f->backend, f->hidden_in, &q, 1);
-    rotate(f, f->q, f->heads.heads, rows, count);
+    rotate(f, f->now.q, f->heads.heads, rows, count);
 }
 
 /* Attention of `count` queries over `length` keys and its output projection,
  * added to x. */
-static void attend(struct forward *f, const struct layer_weights *layer, struct backend_buffer *x,
-                   int count, int length)
+static void attend(struct forward *f, const struct layer_weights *layer,
+                   const struct projections *in, struct backend_buffer *x, int count, int length)
 {
     const struct backend_product output = {&layer->output, NULL, x, true};
-    const struct backend_attention_io io = {f->q, f->k, f->v, f->q, count, length};
+    const struct backend_attention_io io = {in->q, in->k, in->v, f->now.q, count, length};
 
     backend_attention(f->backend, &f->heads, &io);
-    backend_prepare(f->backend, (struct backend_rows){f->q, 0, count}, NULL,
+    backend_prepare(f->backend, (struct backend_rows){f->now.q, 0, count}, NULL,
                     type_bit(&layer->output), f->hidden_in);
     backend_matmul(f->backend, f->hidden_in, &output, 1);
 }
@@ -267,18 +333,22 @@ static void feed_forward(struct forward *f, const struct layer_weights *layer,
 void forward_run(struct forward *f, const int32_t *ids, int length, const int32_t *rows, int count)
 {
     const struct weights *weights = &f->model->weights;
-    const struct layer_weights *layer = weights->layers;
-    const struct layer_weights *last = layer + f->model->hparams.layers - 1;
+    const int last = f->model->hparams.layers - 1;
 
     backend_embed(f->backend, &weights->embedding, ids, length, f->x);
-    for (; layer < last; layer++) {
-        project_all(f, layer, length);
-        attend(f, layer, f->x, length, length);
+    for (int i = 0; i < last; i++) {
+        const struct layer_weights *layer = &weights->layers[i];
+
+        if (i == 0)
+            project_first(f, layer, ids, length);
+        else
+            project(f, layer, f->x, NULL, length);
+        attend(f, layer, i == 0 ? &f->first : &f->now, f->x, length, length);
         feed_forward(f, layer, f->x, length);
     }
-    project_kept(f, last, length, rows, count);
-    attend(f, last, f->kept, count, length);
-    feed_forward(f, last, f->kept, count);
+    project_kept(f, &weights->layers[last], length, rows, count);
+    attend(f, &weights->layers[last], &f->now, f->kept, count, length);
+    feed_forward(f, &weights->layers[last], f->kept, count);
 }
 
 /* Output norm and head of rows of kept hidden states. */

@@ -233,6 +233,31 @@ static void test_rows_do_not_matter(void **state)
     close_model(&f);
 }
 
+/* Breaks if the first layer's kept projections outlive their tokens: passes over
+ * changing canvases, a shorter one between, against a fresh workspace. */
+static void test_passes_do_not_remember(void **state)
+{
+    static float want[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_llada();
+    struct fixture f, fresh;
+
+    (void)state;
+    open_model(&f, &tiny, 2, NULL);
+    for (int pass = 0; pass < 6; pass++) {
+        f.ids[(5 * pass) % LENGTH] = pass;
+        f.ids[(7 * pass + 3) % LENGTH] = 39 - pass;
+        if (pass == 3)
+            forward_run(f.forward, f.rows, 5, f.rows, 5);
+        all_logits(&f, got);
+        open_model(&fresh, &tiny, 1, NULL);
+        memcpy(fresh.ids, f.ids, sizeof f.ids);
+        all_logits(&fresh, want);
+        close_model(&fresh);
+        assert_memory_equal(want, got, sizeof want);
+    }
+    close_model(&f);
+}
+
 /* Breaks if a level or a thread count changes a bit. */
 static void test_same_bits_everywhere(void **state)
 {
@@ -292,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_doubles),
         cmocka_unit_test(test_rows_do_not_matter),
+        cmocka_unit_test(test_passes_do_not_remember),
         cmocka_unit_test(test_same_bits_everywhere),
         cmocka_unit_test(test_guidance),
     };
