@@ -64,3 +64,25 @@ $ m="$models/llada-Q4_K_M.gguf"; printf 'one two' | dllm tokenize -m "$m" --stdi
 $ m="$models/llada-Q4_K_M.gguf"
 > echo '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]' > m.json
 > dllm tokenize -m "$m" --messages m.json > a; dllm tokenize -m "$m" --system "Be brief." "Hi" > b; cmp a b
+
+# A file with a vocabulary alone is enough, of any architecture; run says what such a file lacks.
+$ python3 - "$models/llada-Q4_K_M.gguf" <<'PY'
+> import sys
+> data = bytearray(open(sys.argv[1], "rb").read())
+> data[8:16] = bytes(8)  # the tensor count
+> open("vocabulary.gguf", "wb").write(data)
+> open("other.gguf", "wb").write(data.replace(b"llada", b"qwen2", 1))
+> PY
+> dllm tokenize -m "$models/llada-Q4_K_M.gguf" "one two" > a; dllm tokenize -m vocabulary.gguf "one two" | cmp - a
+> dllm tokenize -m other.gguf "one<|eot_id|>" --pieces | tail -1
+> dllm inspect vocabulary.gguf | sed -n '6,7p'
+> dllm run -m vocabulary.gguf hi
+% python3
+|~ *"<|eot_id|>"
+| contents:     25 keys, 0 tensors
+| not runnable: tensor token_embd.weight is missing; a whole model has it (this may be a vocabulary-only file)
+! error: tensor token_embd.weight is missing; a whole model has it (this may be a vocabulary-only file)
+= 1
+$ printf 'a' > x; dllm tokenize -m x hi
+!~ error: x*
+= 1
