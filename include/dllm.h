@@ -174,6 +174,7 @@ struct dllm_engine;
  * On success *out must be closed after all its sessions. */
 DLLM_API enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
                                            struct dllm_engine **out, struct dllm_error *error);
+/* Takes NULL. */
 DLLM_API void dllm_engine_close(struct dllm_engine *engine);
 
 /* Which published sampler a model is run with: it decides the schedule and
@@ -244,6 +245,7 @@ struct dllm_session;
  * its workspace, a longer canvas grows it. */
 DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_session **out,
                                               struct dllm_error *error);
+/* Takes NULL. */
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
 
 /* One forward pass over the ids. logits is [row_count, vocab] f32, row major,
@@ -347,9 +349,11 @@ struct dllm_generate_options {
 DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
                                      struct dllm_generate_options *options);
 
+/* Where the time of all passes went: the layers' matrices, attention, the output
+ * matrix with the choice of tokens, and what is left. */
 struct dllm_timings {
     double generate_seconds;
-    double matmul_seconds, attention_seconds, head_seconds, rest_seconds; /* of all forwards */
+    double matmul_seconds, attention_seconds, head_seconds, rest_seconds;
     const double *step_seconds; /* [computed_steps], owned by the result */
     int computed_steps;
 };

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum { INSPECT_OPERAND, INSPECT_FULL, INSPECT_JSON, INSPECT_OPTIONS };
-/* Canvas that the memory line is for: a short prompt and 128 new positions. */
-enum { TYPICAL_CANVAS = 148, TYPICAL_ROWS = 128 };
+/* The memory line is for a run with default settings and a prompt of this length. */
+enum { TYPICAL_PROMPT = 20 };
 
 static const struct opt options[INSPECT_OPTIONS] = {
     [INSPECT_OPERAND] = {.name = "FILE",
@@ -85,16 +85,20 @@ static int count_types(struct inspect_facts *facts)
 static void try_model(struct inspect_facts *facts)
 {
     struct dllm_engine_options engine_options = {.model_path = facts->path, .threads = 1};
+    struct dllm_generate_options defaults;
     struct dllm_engine *engine;
     struct dllm_error error = {0};
+    int rows;
 
     if (dllm_engine_open(&engine_options, &engine, &error)) {
         memcpy(facts->reason, error.message, sizeof facts->reason);
         return;
     }
     facts->runnable = true;
-    facts->canvas = TYPICAL_CANVAS;
-    facts->workspace_bytes = dllm_engine_workspace_bytes(engine, TYPICAL_CANVAS, TYPICAL_ROWS);
+    dllm_generate_defaults(engine, true, &defaults);
+    rows = defaults.block_length ? defaults.block_length : defaults.max_tokens;
+    facts->canvas = TYPICAL_PROMPT + defaults.max_tokens;
+    facts->workspace_bytes = dllm_engine_workspace_bytes(engine, facts->canvas, rows);
     dllm_engine_close(engine);
 }
 

@@ -96,6 +96,8 @@ static int prepare(struct run *run)
     run->facts.device_auto =
         !values[RUN_DEVICE].given || strcmp(values[RUN_DEVICE].text, "auto") == 0;
     run_settings(run->opts, run->engine, run->facts.chat, &run->facts.settings);
+    run->facts.chat_sampling =
+        run->facts.chat && run->facts.settings.temperature > 0 && !values[RUN_TEMPERATURE].given;
     run->watch.stats = values[RUN_DUMP_STEP_STATS].given;
     run->watch.bar = !run->watch.stats && isatty(STDERR_FILENO);
     run->facts.settings.on_step = run_on_step;

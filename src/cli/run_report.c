@@ -105,6 +105,9 @@ void run_print_start(const struct run_facts *facts)
               "applied; --no-chat feeds text as it is\n",
               stderr);
     print_schedule(&facts->settings);
+    if (facts->chat_sampling)
+        fputs("note: a chat with a Dream model samples by default; --temperature 0 is greedy\n",
+              stderr);
 }
 
 static double per_step_ms(double seconds, const struct dllm_result *result)

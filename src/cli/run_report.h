@@ -13,7 +13,8 @@ struct run_facts {
     struct dllm_generate_options settings;
     size_t prompt_tokens;
     bool chat;
-    bool device_auto; /* the device was not named */
+    bool device_auto;   /* the device was not named */
+    bool chat_sampling; /* temperature and top-p are Dream's for chat, not asked for */
 };
 
 /* What the step callback does. */

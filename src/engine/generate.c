@@ -169,6 +169,16 @@ static int count_masks(const struct generation *generation)
     return masks;
 }
 
+/* Rows that a step scores at most: a block and the masks outside the region,
+ * which belong to the first one. */
+static int rows_of_step(const struct generation *generation, int masks)
+{
+    const struct dllm_generate_options *options = generation->options;
+    int block = options->block_length ? options->block_length : options->max_tokens;
+
+    return MIN(block, options->max_tokens) + masks - options->max_tokens;
+}
+
 /* Copies count ids to the canvas at *at, which moves behind them. */
 static void put_ids(struct generation *generation, int *at, const int32_t *ids, size_t count)
 {
@@ -201,7 +211,8 @@ static enum dllm_status lay_out(struct generation *generation, const int32_t *pr
     if (!generation->step_seconds)
         return status_no_memory(error,
                                 (size_t)generation->step_limit * sizeof *generation->step_seconds);
-    return session_reserve(generation->session, generation->length, masks, error);
+    return session_reserve(generation->session, generation->length, rows_of_step(generation, masks),
+                           error);
 }
 
 static enum dllm_finish finish_of(const struct generation *generation,

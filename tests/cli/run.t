@@ -80,3 +80,11 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello there" -n 4 --steps 2 --verbose
 !~ per step: * ms = matmul * + attention * + head * + rest *
 !~ answer: * tokens, * tokens per second
 !~ peak memory: * MiB
+
+# A chat with a Dream model samples unless told otherwise, and says so; --temperature 0 is greedy.
+$ m="$models/dream-Q4_K_M.gguf"; for t in "" "--temperature 0" "--no-chat"; do
+>   dllm run -m "$m" hi -n 2 $t --verbose 2>&1 > /dev/null | grep -e schedule -e note; done
+| schedule: 2 steps, blocks of 2, remasking entropy, temperature 0.2, seed 42, top-p 0.95
+| note: a chat with a Dream model samples by default; --temperature 0 is greedy
+| schedule: 2 steps, blocks of 2, remasking entropy, temperature 0, seed 42
+| schedule: 2 steps, blocks of 2, remasking entropy, temperature 0, seed 42
