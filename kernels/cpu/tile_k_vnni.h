@@ -1,0 +1,125 @@
+/*
+ * tile_k_vnni.h: tiles of Q4_K, Q5_K and Q6_K against int8, a template on the
+ * vectors of panel_vnni.h; TOKENS is the most tokens of a tile.
+ *
+ * What bounds these kernels are the two ports that multiply. Sums of two
+ * sub-blocks are packed to int16 pairs, so that one vpdpwssd applies two scales
+ * to every row: half the multiplications of scaling each sub-block by itself.
+ * That needs sub-block sums within int16, which `wide` tells of: a tile with a
+ * wide token packs after k_wide_steps, which always fits. Integer sums are
+ * exact either way (bounds of totals: matmul_ref.c).
+ */
+#ifndef TILE_K_VNNI_H
+#define TILE_K_VNNI_H
+
+#include "panel_k.h"
+#include "panel_vnni.h"
+
+/* Where the sums of pair i start that are packed after steps g0..g0+flush-1:
+ * Q6_K weights are 32 too large. */
+ALWAYS_INLINE ints k_start(const struct activations_q8_256 *in, size_t row, enum k_type type, int i,
+                           int g0, int flush)
+{
+    if (type != K_Q6) {
+        return ints_zero();
+    }
+    const int32_t *from =
+        flush == 4 ? in->start16 + row * 16 + 2 * i : in->start8 + row * 32 + 4 * i + g0;
+    return ints_broadcast_64(load_64(from));
+}
+
+/* One part of a panel against the n tokens at index `at`. */
+struct k_part {
+    const struct k_panel *panel;
+    const struct activations_q8_256 *in;
+    size_t at;
+    int part;
+};
+
+/* Adds pair i to total[n]; packs after every `flush` steps. */
+ALWAYS_INLINE void k_add_pair(const struct k_part s, int i, ints *total, const int n,
+                              enum k_type type, const int flush)
+{
+    const int steps = k_steps(type);
+    const int8_t *q = s.in->q + s.at * SUPER_BLOCK + 8 * steps * i;
+    const ints scale = ints_load(s.panel->scale[i], s.part);
+    ints a[TOKENS], b[TOKENS];
+    UNROLL(4)
+    for (int g0 = 0; g0 < steps; g0 += flush) {
+        UNROLL(8)
+        for (int t = 0; t < n; t++) {
+            a[t] = b[t] = k_start(s.in, s.at + (size_t)t, type, i, g0, flush);
+        }
+        UNROLL(8)
+        for (int g = g0; g < g0 + flush; g++) {
+            ints w0 = ints_load(s.panel->weight[i * steps + g][0], s.part);
+            ints w1 = ints_load(s.panel->weight[i * steps + g][1], s.part);
+            UNROLL(8)
+            for (int t = 0; t < n; t++) {
+                ints x = ints_broadcast_64(load_64(q + t * SUPER_BLOCK + 8 * g));
+                a[t] = ints_dot_8(a[t], w0, x);
+                b[t] = ints_dot_8(b[t], w1, x);
+            }
+        }
+        UNROLL(8)
+        for (int t = 0; t < n; t++) {
+            total[t] = ints_dot_16(total[t], ints_pack(a[t], b[t]), scale);
+        }
+    }
+}
+
+/* sum of minimum * sum of 32 activations over the eight sub-blocks. */
+ALWAYS_INLINE ints k_minimums(const struct k_panel *p, int part, const int16_t sums32[8])
+{
+    ints m = ints_zero();
+    UNROLL(4)
+    for (int i = 0; i < 4; i++) {
+        m = ints_dot_16(m, ints_load(p->minimum[i], part),
+                        ints_broadcast_32(load_32(sums32 + 2 * i)));
+    }
+    return m;
+}
+
+/* Adds the part to sums [n][PANEL_ROWS]. */
+ALWAYS_INLINE void k_tile_part(const struct k_part s, float *sums, const int n, enum k_type type,
+                               const int flush)
+{
+    const int row = PART_ROWS * s.part;
+    ints total[TOKENS];
+    UNROLL(8)
+    for (int t = 0; t < n; t++) {
+        total[t] = ints_zero();
+    }
+    UNROLL(1)
+    for (int i = 0; i < k_pairs(type); i++) {
+        k_add_pair(s, i, total, n, type, flush);
+    }
+    UNROLL(8)
+    for (int t = 0; t < n; t++) {
+        const size_t at = s.at + (size_t)t;
+        floats v = floats_mul(floats_load(s.panel->d + row), ints_to_floats(total[t]));
+        if (type != K_Q6) {
+            ints m = k_minimums(s.panel, s.part, s.in->sums32 + at * 8);
+            v = floats_neg_fma(floats_load(s.panel->dmin + row), ints_to_floats(m), v);
+        }
+        float *sum = sums + t * PANEL_ROWS + row;
+        floats_store(sum, floats_fma(floats_broadcast(s.in->scale[at]), v, floats_load(sum)));
+    }
+}
+
+/* PANEL_TILE of panel_loop.h. */
+ALWAYS_INLINE void k_tile(const struct k_panel *panel, const struct activations *in, size_t at,
+                          float *sums, const int n, enum k_type type)
+{
+    const bool wide = k_any_wide(in->q8_256.wide + at, n, k_wide_bit(type));
+    for (int part = 0; part < PANEL_PARTS; part++) {
+        const struct k_part s = {panel, &in->q8_256, at, part};
+        if (wide) {
+            k_tile_part(s, sums, n, type, k_wide_steps(type));
+        } else {
+            k_tile_part(s, sums, n, type, k_steps(type));
+        }
+    }
+}
+
+#endif
