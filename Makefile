@@ -105,7 +105,7 @@ check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
 
 bench: all tools
-	$(Q)BUILD=$(BUILD) scripts/run_bench.sh
+	$(Q)BUILD=$(BUILD) bench/compare.sh
 
 lint: all
 	$(Q)BUILD=$(BUILD) scripts/lint.sh

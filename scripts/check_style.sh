@@ -4,7 +4,7 @@
 # usage: scripts/check_style.sh [ROOT]
 set -eu
 cd "${1:-$(dirname "$0")/..}"
-sources=$(find include src kernels tests bench scripts -name '*.[ch]' -type f 2>/dev/null | sort)
+sources=$(find include src kernels tests bench scripts docs -name '*.[ch]' -type f 2>/dev/null | sort)
 bad=0
 report() { # title, findings on stdin
     local findings

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Checks the documentation: every block of commands that opens with "```sh test" runs and succeeds, every
+# link to a file leads to one, and the README's table of results is the one that bench/results gives.
+# usage: scripts/check_docs.sh
+# Commands run as if in the root of the tree, but what they write goes to a scratch folder.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath -m "${BUILD:-build}")
+[ -x "$build/dllm" ] || {
+    echo "error: $build/dllm is missing; run make first" >&2
+    exit 1
+}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+pages=(README.md CONTRIBUTING.md NEWS.md docs/*.md)
+bad=0 blocks=0 links=0
+
+# The tree as a reader sees it, with the build folder under its usual name.
+for name in README.md VERSION bench docs include scripts tests; do
+    ln -s "$PWD/$name" "$scratch/$name"
+done
+ln -s "$build" "$scratch/build"
+
+for page in "${pages[@]}"; do
+    mkdir "$scratch/blocks"
+    awk -v folder="$scratch/blocks" '
+        /^```sh test$/ { n++; file = sprintf("%s/%03d-line-%d", folder, n, FNR + 1); next }
+        /^```/ { file = "" }
+        file != "" { print >file }' "$page"
+    for block in "$scratch"/blocks/*; do
+        [ -e "$block" ] || continue
+        blocks=$((blocks + 1))
+        output=$(cd "$scratch" && timeout 120 bash -eu "$block" 2>&1 </dev/null) || {
+            echo "$page, commands at ${block##*-line-}:"
+            tail -n 5 <<<"$output"
+            bad=1
+        }
+    done
+    rm -rf "$scratch/blocks"
+    while read -r target; do
+        links=$((links + 1))
+        [ -e "$(dirname "$page")/$target" ] || {
+            echo "$page: link to $target, which is not there"
+            bad=1
+        }
+    done < <(grep -oE '\]\([^)#: ]+[)#]' "$page" | sed -E 's/^\]\(//; s/[)#]$//')
+done
+scripts/results_table.py --check || bad=1
+[ "$bad" = 0 ] || exit 1
+echo "docs: $blocks blocks of commands run, $links links lead somewhere"
