@@ -16,6 +16,7 @@
 #include "gguf.h"
 #include "gguf_walk.h"
 #include "gguf_writer.h"
+#include "model_data.h"
 #include "test_paths.h"
 
 static struct dllm_file *open_bytes(const uint8_t *bytes, size_t size)
@@ -309,12 +310,12 @@ static void test_getter_messages(void **state)
 /* Breaks when a real model cannot be read from disk. */
 static void test_real_model(void **state)
 {
-    const char *path = test_shared_path("data/models/llada-Q4_K_M.gguf");
+    char path[PATH_BYTES];
     const struct dllm_tensor *tensor;
     struct dllm_file *file;
 
     (void)state;
-    if (!path)
+    if (!model_data_find("llada-Q4_K_M.gguf", path))
         skip();
     assert_int_equal(dllm_file_open(path, &file, NULL), DLLM_OK);
     assert_int_equal(dllm_file_tensor_count(file), 21);
