@@ -281,6 +281,8 @@ static void test_getter_messages(void **state)
                    "'none' is missing, expected it in a model of this kind");
     ASSERT_MESSAGE(gguf_get_integer(file, "count", true, 1, 9, &integer, &error),
                    "'count' is 18446744073709551615, expected 1 to 9");
+    ASSERT_MESSAGE(gguf_get_integer(file, "count", true, -5, 9, &integer, &error),
+                   "'count' is 18446744073709551615, expected -5 to 9");
     ASSERT_MESSAGE(gguf_get_integer(file, "below", false, 1, 9, &integer, &error),
                    "'below' is -3, expected 1 to 9");
     ASSERT_MESSAGE(gguf_get_integer(file, "text", false, 1, 9, &integer, &error),

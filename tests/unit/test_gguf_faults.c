@@ -87,6 +87,9 @@ static const struct fault faults[] = {
     {NULL, 8, PATCH(ONES), DLLM_ERROR_FORMAT,
      "header at byte 8: 18446744073709551615 tensors and 18 keys do not fit in the 872 bytes that "
      "follow: the file is cut or damaged; download or convert it again"},
+    {NULL, 8, PATCH("\x1b"), DLLM_ERROR_FORMAT,
+     "header at byte 8: 27 tensors and 18 keys do not fit in the 872 bytes that follow: the file "
+     "is cut or damaged; download or convert it again"},
     {NULL, 16, PATCH(U64_E18), DLLM_ERROR_FORMAT,
      "header at byte 8: 3 tensors and 1000000000000000000 keys do not fit in the 872 bytes that "
      "follow: the file is cut or damaged; download or convert it again"},
@@ -194,6 +197,9 @@ static const struct fault faults[] = {
      "tensor 2 'third' at byte 18446744073709551615: its 32 bytes do not fit: the tensors end at "
      "byte 18446744073709551615, the file at 896: the file is damaged; download or convert it "
      "again"},
+    {"third", -5, PATCH("first"), DLLM_ERROR_FORMAT,
+     "tensor 2 'first' at byte 640: the name repeats that of tensor 0, expected every name once; "
+     "convert the model again"},
     {"third", 4, PATCH("\x09"), DLLM_ERROR_FORMAT,
      "tensor 2 'third' at byte 864: its 36 bytes do not fit: the tensors end at byte 900, the file "
      "at 896: the file is cut (4 bytes are missing) or damaged; download or convert it again"},
@@ -457,6 +463,26 @@ static void test_repeated_names_among_many(void **state)
     free(bytes);
 }
 
+/* Breaks when of two repeated names the one that comes first in the file is
+ * not the one reported. */
+static void test_first_repeated_name(void **state)
+{
+    static const char *const names[] = {"b", "a", "c", "a", "c", "b"};
+    struct gguf_writer *writer = gguf_writer_create(3, 32);
+    struct dllm_error error;
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        gguf_write_integer(writer, names[i], DLLM_VALUE_U8, 0);
+    bytes = gguf_writer_finish(writer, &size);
+    assert_int_equal(open_copy(bytes, size, &error), DLLM_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "key 3 'a'"));
+    assert_non_null(strstr(error.message, "repeats that of key 1,"));
+    free(bytes);
+}
+
 /* Breaks when a message passes on control characters of a hostile name, or
  * leaves no room for the advice behind a long path. */
 static void test_messages_are_printable(void **state)
@@ -491,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_huge_counts),
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_repeated_names_among_many),
+        cmocka_unit_test(test_first_repeated_name),
         cmocka_unit_test(test_messages_are_printable),
     };
 
