@@ -6,8 +6,9 @@
  *                            [-i ROWS PER ITEM] [-c] ROWSxWIDTHxTOKENS...
  *
  * Weights come from a pool larger than the last-level cache, as they do in a
- * model. Runs of all kernels alternate; medians are printed. With -c time is
- * the CPU time of the process by its threads, for a machine that others use.
+ * model. Runs of all kernels alternate; medians are printed, and the best
+ * run as a share of the best ceiling, which is steadier on a machine that others
+ * use. With -c time is the CPU time of the process by its threads.
  */
 #include "ceiling.h"
 #include "clock.h"
@@ -196,6 +197,16 @@ static double median(double *values, int count)
     return values[count / 2];
 }
 
+/* One line; sorts what was measured. */
+static void print_kernel(struct kernel *k, const struct shape *shape, const struct options *o)
+{
+    double rate = median(k->rate, o->runs), ceiling = median(k->ceiling, o->runs);
+    double share = median(k->share, o->runs), best = k->rate[o->runs - 1];
+    printf("%-18s %6d %6d %6d %4d %9.1f %9.1f %7.1f %% %7.1f %7.1f %%\n", k->name, shape->rows,
+           shape->width, shape->tokens, o->threads, rate, ceiling, 100 * share, best,
+           100 * best / k->ceiling[o->runs - 1]);
+}
+
 static void bench_shape(struct bench *bench, const struct shape *shape)
 {
     const unsigned forms = ACTIVATION_F32 | ACTIVATION_Q8_256 | ACTIVATION_Q8_32;
@@ -221,11 +232,7 @@ static void bench_shape(struct bench *bench, const struct shape *shape)
         }
     }
     for (int i = 0; i < bench->count; i++) {
-        struct kernel *k = &bench->kernels[i];
-        printf("%-18s %6d %6d %6d %4d %9.1f %9.1f %7.1f %%\n", k->name, shape->rows, shape->width,
-               shape->tokens, bench->options.threads, median(k->rate, bench->options.runs),
-               median(k->ceiling, bench->options.runs),
-               100 * median(k->share, bench->options.runs));
+        print_kernel(&bench->kernels[i], shape, &bench->options);
     }
     for (int i = 0; i < bench->options.threads; i++) {
         free(bench->scratch[i]);
@@ -279,8 +286,8 @@ int main(int argc, char **argv)
     if (pool_create(bench.options.threads, &bench.pool, &error)) {
         fail(error.message);
     }
-    printf("%-18s %6s %6s %6s %4s %9s %9s %9s\n", "kernel", "rows", "width", "tokens", "thr",
-           "Gop/s", "ceiling", "share");
+    printf("%-18s %6s %6s %6s %4s %9s %9s %9s %7s %9s\n", "kernel", "rows", "width", "tokens",
+           "thr", "Gop/s", "ceiling", "share", "best", "share");
     for (int i = optind; i < argc; i++) {
         struct shape shape;
         if (sscanf(argv[i], "%dx%dx%d", &shape.rows, &shape.width, &shape.tokens) != 3) {

@@ -14,7 +14,7 @@
 #include "matmul_table.h"
 #include "panel_k.h"
 
-#define TOKENS 6
+#define TOKENS 5
 
 /* A panel and its scales as vpmaddwd wants them: each twice, beside the
  * weights that they belong to. */
