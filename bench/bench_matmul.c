@@ -33,7 +33,6 @@ struct kernel {
     enum cpu_level level;
     matmul_kernel *run;
     char *weights; /* weights_bytes, shared by the kernels of a type */
-    size_t next;   /* where the next run's weights start */
     double rate[MAX_RUNS], ceiling[MAX_RUNS], share[MAX_RUNS]; /* G operations a second */
 };
 
@@ -49,6 +48,7 @@ struct bench {
     struct kernel kernels[MAX_KERNELS];
     int count;
     void *scratch[MAX_THREADS];
+    size_t next; /* where the next run's weights start, whatever the kernel */
 };
 
 static void fail(const char *what)
@@ -166,16 +166,16 @@ static void measure(struct bench *bench, struct kernel *k, const struct shape *s
     if (bytes > weights_bytes) {
         fail("the matrix is larger than the pool of weights");
     }
-    k->next = k->next + bytes > weights_bytes ? 0 : k->next;
+    bench->next = bench->next + bytes > weights_bytes ? 0 : bench->next / row_bytes * row_bytes;
     struct job job = {.bench = bench,
                       .kernel = k,
-                      .item = {.weights = k->weights + k->next,
+                      .item = {.weights = k->weights + bench->next,
                                .row_bytes = row_bytes,
                                .rows = shape->rows,
                                .in = in,
                                .out = out,
                                .out_step = (size_t)shape->rows}};
-    k->next += bytes;
+    bench->next += bytes;
     double before = measure_ceiling(bench, &job);
     double start = bench_seconds(bench);
     pool_run(bench->pool, DIV_UP(shape->rows, bench->options.item_rows), run_item, &job);
