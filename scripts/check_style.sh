@@ -34,6 +34,7 @@ report() { # title, findings on stdin
             { limit = $2 ~ /_avx2|vnni|kernels\/.*\.h/ ? 150 : 80 }
             $1 > limit')
 
+    mapfile -t headers < <(echo "$sources" | grep '\.h$')
     # A prototype, or a group of them without a blank line between, stands under a comment.
     report "prototypes without a comment" < <(
         awk '
@@ -51,7 +52,7 @@ report() { # title, findings on stdin
                     next
                 }
                 /\*\/$/ || /^(enum .*)?};$/ { covered = 1; next }
-                { covered = 0 }' $(echo "$sources" | grep '\.h$'))
+                { covered = 0 }' "${headers[@]}")
 }
 [ "$bad" = 0 ] || exit 1
 echo "$lengths" | sort -n | awk '
