@@ -183,9 +183,15 @@ static struct spread ratio_of(const struct bench *bench, enum contender contende
     return spread_of(ratios, bench->rounds);
 }
 
+/* Distance of the quartiles in per cent of the median. */
+static double scatter(struct spread spread)
+{
+    return 100 * (spread.high - spread.low) / spread.median;
+}
+
 static bool too_wide(struct spread spread)
 {
-    return spread.high - spread.low > MAX_SPREAD * spread.median;
+    return scatter(spread) > 100 * MAX_SPREAD;
 }
 
 static double rounded(double value, double step)
@@ -280,7 +286,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "no result: the logits differ (lowest cosine %.4f)\n", cosine);
         status = 1;
     } else if (too_wide(ratio_of(&bench, ALL_ROWS)) || too_wide(ratio_of(&bench, CANDIDATES))) {
-        fprintf(stderr, "no result: the rounds scatter too much; is the machine busy?\n");
+        fprintf(stderr,
+                "no result: the rounds' ratios scatter by %.0f %% (all rows) and %.0f %% "
+                "(candidates) between quartiles, at most %.0f %% was expected; run it again when "
+                "nothing else is running\n",
+                scatter(ratio_of(&bench, ALL_ROWS)), scatter(ratio_of(&bench, CANDIDATES)),
+                100 * MAX_SPREAD);
         status = 3;
     } else {
         print_result(&bench, cosine);
