@@ -129,7 +129,7 @@ static void run_ceiling(void *context, int index, int worker)
 {
     const struct kernel *k = ((const struct job *)context)->kernel;
     (void)index, (void)worker;
-    ceiling_run(k->level, activation_form_of(k->type) == ACTIVATION_F32);
+    ceiling_of(k->level, activation_form_of(k->type) == ACTIVATION_F32)();
 }
 
 /* Seconds since some moment: of the wall clock, or of CPU time per thread. */
@@ -147,7 +147,7 @@ static double bench_seconds(const struct bench *bench)
 static double measure_ceiling(const struct bench *bench, struct job *job)
 {
     const struct kernel *k = job->kernel;
-    double each = ceiling_run(k->level, activation_form_of(k->type) == ACTIVATION_F32);
+    double each = ceiling_of(k->level, activation_form_of(k->type) == ACTIVATION_F32)();
     int items = CEILING_ITEMS * bench->options.threads;
     double start = bench_seconds(bench);
     pool_run(bench->pool, items, run_ceiling, job);
