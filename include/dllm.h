@@ -349,11 +349,19 @@ struct dllm_generate_options {
 DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
                                      struct dllm_generate_options *options);
 
+/* What matrix products took, the layers' and the output matrix's together. */
+struct dllm_products {
+    double seconds;
+    double int8_operations, float_operations; /* two per multiply-add, by the weights' kind */
+    double weight_bytes;                      /* read */
+};
+
 /* Where the time of all passes went: the layers' matrices, attention, the output
  * matrix with the choice of tokens, and what is left. */
 struct dllm_timings {
     double generate_seconds;
     double matmul_seconds, attention_seconds, head_seconds, rest_seconds;
+    struct dllm_products products;
     const double *step_seconds; /* [computed_steps], owned by the result */
     int computed_steps;
 };
@@ -377,6 +385,45 @@ DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int3
                                         const struct dllm_generate_options *options,
                                         struct dllm_result *result, struct dllm_error *error);
 DLLM_API void dllm_result_free(struct dllm_result *result);
+
+/* --------------------------------------------------------- measurements --- */
+
+/* Operations a second that the engine's threads reach now in a loop on
+ * registers alone, int8 dot products or f32 multiply-adds (floats), two per
+ * multiply-add: what bounds products with weights of that kind. Takes about ten
+ * milliseconds. 0 with CPU level ref, and with vocab_only. */
+DLLM_API double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats);
+
+/* Products of one matrix without a model: random blocks [rows, width] of a type
+ * against [tokens, width] activations. */
+struct dllm_product_options {
+    uint32_t type; /* GGUF type id of a type that can be multiplied */
+    int rows, width, tokens;
+    int threads;           /* as in dllm_engine_options */
+    const char *cpu_level; /* the same */
+};
+
+struct dllm_product;
+
+/* Whether the sizes and the type make sense: DLLM_OK, or what
+ * dllm_product_create would fail with. */
+DLLM_API enum dllm_status dllm_product_check(const struct dllm_product_options *options,
+                                             struct dllm_error *error);
+
+/* Makes matrices enough that they leave no cache warm: more than the last-level
+ * cache, but at most 1 GiB unless one is larger. On success *out must be
+ * destroyed with dllm_product_destroy, which takes NULL. */
+DLLM_API enum dllm_status dllm_product_create(const struct dllm_product_options *options,
+                                              struct dllm_product **out, struct dllm_error *error);
+DLLM_API void dllm_product_destroy(struct dllm_product *product);
+
+/* Where its products run. Static storage. */
+DLLM_API const char *dllm_product_cpu_level(const struct dllm_product *product);
+DLLM_API int dllm_product_threads(const struct dllm_product *product);
+
+/* One product with the next matrix. *ceiling (may be NULL) is as from
+ * dllm_engine_ceiling, the mean of just before and just after. */
+DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
 
 /* -------------------------------------------------------------- machine --- */
 

@@ -167,11 +167,23 @@ enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows 
                                    const struct pick_rules *rules, const int32_t *positions,
                                    struct pick *picks, struct dllm_error *error);
 
-/* Seconds spent per kind of operation since the last reset. */
+/* Since the last reset: seconds per kind of operation, and what the matmuls
+ * took: operations (two per multiply-add) by the kind of arithmetic their
+ * weights ask for, and bytes of weights. */
 struct backend_profile {
     double matmul, attention, other;
+    double int8_operations, float_operations;
+    double weight_bytes;
 };
 struct backend_profile backend_profile_read(const struct backend *backend);
 void backend_profile_reset(struct backend *backend);
+
+/* Operations a second that a loop on registers alone reaches now on all threads
+ * (about ten milliseconds): no matmul with int8 or float weights can be faster.
+ * 0 where the level has no such loop (ref). */
+double backend_ceiling(struct backend *backend, bool floats);
+
+/* Whether weights of a type with kernels are multiplied as floats; else int8. */
+bool backend_multiplies_floats(uint32_t type);
 
 #endif

@@ -54,6 +54,20 @@ static void matmul_item(void *context, int item, int worker)
                backend_cpu_scratch(job->backend, worker));
 }
 
+/* Adds what a product takes to the profile. */
+static void count_product(struct backend *backend, const struct backend_matrix *matrix, int tokens)
+{
+    struct backend_profile *profile = &backend->profile;
+    double operations = 2.0 * matrix->rows * matrix->width * tokens;
+
+    if (backend_multiplies_floats(matrix->type))
+        profile->float_operations += operations;
+    else
+        profile->int8_operations += operations;
+    profile->weight_bytes +=
+        (double)matrix->rows * (double)dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
+}
+
 void backend_matmul(struct backend *backend, const struct backend_activations *in,
                     const struct backend_product *products, int count)
 {
@@ -61,8 +75,10 @@ void backend_matmul(struct backend *backend, const struct backend_activations *i
         .backend = backend, .in = &in->view, .products = products, .count = count};
     int rows = 0;
 
-    for (int p = 0; p < count; p++)
+    for (int p = 0; p < count; p++) {
         rows += products[p].matrix->rows;
+        count_product(backend, products[p].matrix, in->view.tokens);
+    }
     job.item_rows = choose_item_rows(rows, backend_threads(backend));
     for (int p = 0; p < count; p++)
         job.first_item[p + 1] = job.first_item[p] + DIV_UP(products[p].matrix->rows, job.item_rows);

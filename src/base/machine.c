@@ -37,6 +37,17 @@ int machine_usable_cores(void)
     return cores == CORES_LIMIT ? 1 : cores;
 }
 
+uint64_t machine_cache_bytes(void)
+{
+    static const int levels[] = {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                                 _SC_LEVEL2_CACHE_SIZE};
+    long bytes = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(levels); i++)
+        bytes = MAX(bytes, sysconf(levels[i]));
+    return (uint64_t)bytes;
+}
+
 uint64_t machine_peak_rss_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "re");

@@ -8,6 +8,9 @@
  * mask and the cgroup CPU quota (v1 and v2), at least 1. */
 int machine_usable_cores(void);
 
+/* Bytes of the largest cache, 0 if unknown. */
+uint64_t machine_cache_bytes(void);
+
 /* Peak resident memory of this process, bytes; 0 if unknown. */
 uint64_t machine_peak_rss_bytes(void);
 

@@ -79,16 +79,13 @@ static enum dllm_status list_unprintable(struct dllm_engine *engine, struct dllm
     return DLLM_OK;
 }
 
-static enum dllm_status load_backend(struct dllm_engine *engine,
-                                     const struct dllm_engine_options *options,
-                                     struct dllm_error *error)
+enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
+                                       struct dllm_error *error)
 {
-    int threads = options->threads ? options->threads : machine_usable_cores();
-
     if (threads < 0)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "threads is %d; at least 1, or 0 for all cores, was expected", threads);
-    return backend_cpu_create(threads, options->cpu_level, &engine->backend, error);
+    return backend_cpu_create(threads ? threads : machine_usable_cores(), cpu_level, out, error);
 }
 
 static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engine_options *options,
@@ -106,7 +103,7 @@ static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engin
     TRY(check_mask(engine, error));
     TRY(check_vocabulary(engine, error));
     TRY(list_unprintable(engine, error));
-    return load_backend(engine, options, error);
+    return engine_create_backend(options->threads, options->cpu_level, &engine->backend, error);
 }
 
 enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,

@@ -40,6 +40,11 @@ struct dllm_session {
 enum dllm_status engine_load_tokenizer(const struct dllm_file *file, struct tokenizer **out,
                                        struct dllm_error *error);
 
+/* A backend for these options of an engine; threads 0: every core this process
+ * may use. (engine.c) */
+enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
+                                       struct dllm_error *error);
+
 /* Sets name, architecture and quantization from the file. (describe.c) */
 enum dllm_status engine_describe(struct dllm_engine *engine, struct dllm_error *error);
 

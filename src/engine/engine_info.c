@@ -54,6 +54,18 @@ uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, int canva
     return forward_bytes(engine->backend, &engine->model, canvas, engine_chunk_rows(engine, rows));
 }
 
+double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats)
+{
+    double rate;
+
+    if (engine->vocab_only)
+        return 0;
+    lock_take(engine->lock);
+    rate = backend_ceiling(engine->backend, floats);
+    lock_release(engine->lock);
+    return rate;
+}
+
 void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
                             struct dllm_generate_options *options)
 {

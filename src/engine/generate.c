@@ -61,6 +61,15 @@ static enum dllm_status pick_all(struct generation *generation,
     return DLLM_OK;
 }
 
+/* whole is the profile of body and head. */
+static void add_products(struct dllm_products *products, const struct backend_profile *whole)
+{
+    products->seconds += whole->matmul;
+    products->int8_operations += whole->int8_operations;
+    products->float_operations += whole->float_operations;
+    products->weight_bytes += whole->weight_bytes;
+}
+
 static void add_times(struct dllm_timings *timings, const struct backend_profile *body,
                       double body_seconds, double head_seconds)
 {
@@ -78,7 +87,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
 {
     struct generation *generation = context;
     struct dllm_engine *engine = generation->session->engine;
-    struct backend_profile body;
+    struct backend_profile body, whole;
     enum dllm_status status;
     double start, middle;
 
@@ -90,6 +99,8 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
     add_times(generation->timings, &body, middle - start, clock_seconds() - middle);
+    whole = backend_profile_read(engine->backend);
+    add_products(&generation->timings->products, &whole);
     lock_release(engine->lock);
     return status;
 }

@@ -1,0 +1,250 @@
+/*
+ * product.c: products of random matrices, for measurements without a model. The
+ * matrices are one piece of random blocks repeated: caches look at addresses,
+ * not at contents.
+ */
+#include "engine.h"
+
+#include "blocks.h"
+#include "dtype.h"
+#include "machine.h"
+#include "rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_BYTES = 1 << 20, MOST_POOL_BYTES = 1 << 30 };
+/* Beyond the matrices and canvases of any model; sizes stay within size_t. */
+enum { MOST_SIZE = 1 << 22 };
+
+struct dllm_product {
+    struct dllm_product_options options;
+    struct backend *backend;
+    struct backend_buffer *x, *out; /* [tokens, width], [tokens, rows] */
+    struct backend_activations *activations;
+    char *weights; /* [count][matrix_bytes] */
+    size_t matrix_bytes;
+    int count, next;
+};
+
+/* Where the floats of a block lie: the half floats of a scale, the upper half
+ * of an f32. */
+struct float_places {
+    uint32_t type;
+    size_t first, second; /* the same where there is one */
+};
+
+static const struct float_places float_places[] = {
+    {DTYPE_Q4_K, offsetof(struct block_q4_k, d), offsetof(struct block_q4_k, dmin)},
+    {DTYPE_Q5_K, offsetof(struct block_q5_k, d), offsetof(struct block_q5_k, dmin)},
+    {DTYPE_Q6_K, offsetof(struct block_q6_k, d), offsetof(struct block_q6_k, d)},
+    {DTYPE_Q8_0, offsetof(struct block_q8_0, d), offsetof(struct block_q8_0, d)},
+    {DTYPE_F32, sizeof(uint16_t), sizeof(uint16_t)},
+    {DTYPE_F16, 0, 0},
+    {DTYPE_BF16, 0, 0},
+};
+
+/* Random bits to a float of ordinary size: a half float of 2^-7 to 2, an f32 or
+ * bfloat16 of 2^-63 to 2. */
+static void tame_float(char *at)
+{
+    uint16_t bits;
+
+    memcpy(&bits, at, sizeof bits);
+    bits = (uint16_t)((bits & 0x1fff) | 0x2000);
+    memcpy(at, &bits, sizeof bits);
+}
+
+static void tame_blocks(uint32_t type, char *blocks, size_t bytes)
+{
+    const struct float_places *places = float_places;
+    size_t step = dtype_info(type)->block_bytes;
+
+    while (places->type != type)
+        places++;
+    for (size_t at = 0; at < bytes; at += step) {
+        tame_float(blocks + at + places->first);
+        tame_float(blocks + at + places->second);
+    }
+}
+
+static void fill_random(char *data, size_t bytes)
+{
+    const uint32_t key[2] = {1, 2};
+    uint32_t words[4];
+
+    for (size_t at = 0; at < bytes; at += sizeof words) {
+        const uint32_t counter[4] = {(uint32_t)(at / sizeof words)};
+
+        rng_philox4x32(counter, key, words);
+        memcpy(data + at, words, MIN(sizeof words, bytes - at));
+    }
+}
+
+static enum dllm_status make_weights(struct dllm_product *product, struct dllm_error *error)
+{
+    const struct dllm_product_options *options = &product->options;
+    size_t block = dtype_info(options->type)->block_bytes;
+    size_t pool = (size_t)MIN(machine_cache_bytes() + 1, (uint64_t)MOST_POOL_BYTES), bytes, piece;
+
+    product->matrix_bytes =
+        dtype_row_bytes(options->type, (uint64_t)options->width) * (size_t)options->rows;
+    product->count = (int)DIV_UP(pool, product->matrix_bytes);
+    bytes = product->matrix_bytes * (size_t)product->count;
+    piece = MIN(PIECE_BYTES / block * block, bytes);
+    product->weights = aligned_alloc(CACHE_LINE, ROUND_UP(bytes, (size_t)CACHE_LINE));
+    if (!product->weights)
+        return status_no_memory(error, bytes);
+    fill_random(product->weights, piece);
+    tame_blocks(options->type, product->weights, piece);
+    for (size_t at = piece; at < bytes; at += piece)
+        memcpy(product->weights + at, product->weights, MIN(piece, bytes - at));
+    return DLLM_OK;
+}
+
+static enum dllm_status make_buffers(struct dllm_product *product, struct dllm_error *error)
+{
+    const struct dllm_product_options *options = &product->options;
+    const struct backend_limits limits = {.rows = options->tokens,
+                                          .width = options->width,
+                                          .keys = 1,
+                                          .kv_heads = 1,
+                                          .head_dim = 32,
+                                          .vocab = 1};
+
+    TRY(backend_reserve(product->backend, &limits, error));
+    TRY(backend_buffer_create(product->backend, options->tokens, options->width, &product->x,
+                              error));
+    TRY(backend_buffer_create(product->backend, options->tokens, options->rows, &product->out,
+                              error));
+    return backend_activations_create(product->backend, options->tokens, options->width,
+                                      (uint64_t)1 << options->type, &product->activations, error);
+}
+
+/* Inputs between -1 and 1, the same for each token, in the type's form. */
+static enum dllm_status make_inputs(struct dllm_product *product, struct dllm_error *error)
+{
+    const struct dllm_product_options *options = &product->options;
+    size_t width = (size_t)options->width, tokens = (size_t)options->tokens;
+    float *row = malloc(width * sizeof *row);
+    int32_t *ids = calloc(tokens, sizeof *ids);
+    const struct backend_matrix values = {DTYPE_F32, 1, options->width, row};
+
+    if (row && ids) {
+        for (size_t i = 0; i < width; i++)
+            row[i] = (float)(2 * rng_uniform(1, 0, 0, (uint32_t)i) - 1);
+        backend_embed(product->backend, &values, ids, options->tokens, product->x);
+        backend_prepare(product->backend, (struct backend_rows){product->x, 0, options->tokens},
+                        NULL, (uint64_t)1 << options->type, product->activations);
+    }
+    free(row);
+    free(ids);
+    return row && ids ? DLLM_OK : status_no_memory(error, width * sizeof *row);
+}
+
+static enum dllm_status check_size(const char *name, int value, struct dllm_error *error)
+{
+    if (value >= 1 && value <= MOST_SIZE)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "a product's %s is %d; a number from 1 to %d was expected", name, value,
+                       MOST_SIZE);
+}
+
+enum dllm_status dllm_product_check(const struct dllm_product_options *options,
+                                    struct dllm_error *error)
+{
+    const struct dtype_info *type = dtype_info(options->type);
+
+    if (!type || !type->matrix)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "type %s cannot be multiplied; expected one of %s",
+                           type ? type->name : "unknown", dtype_matrix_names());
+    TRY(check_size("rows", options->rows, error));
+    TRY(check_size("width", options->width, error));
+    TRY(check_size("tokens", options->tokens, error));
+    if ((uint32_t)options->width % type->block_weights == 0)
+        return DLLM_OK;
+    return status_fail(
+        error, DLLM_ERROR_USAGE,
+        "a product's width is %d; a multiple of %u was expected, since %s has blocks "
+        "of that many weights",
+        options->width, type->block_weights, type->name);
+}
+
+enum dllm_status dllm_product_create(const struct dllm_product_options *options,
+                                     struct dllm_product **out, struct dllm_error *error)
+{
+    enum dllm_status status;
+    struct dllm_product *product = NULL;
+
+    *out = NULL;
+    TRY(dllm_product_check(options, error));
+    product = calloc(1, sizeof *product);
+    if (!product)
+        return status_no_memory(error, sizeof *product);
+    product->options = *options;
+    TRY_GOTO(engine_create_backend(options->threads, options->cpu_level, &product->backend, error));
+    TRY_GOTO(make_weights(product, error));
+    TRY_GOTO(make_buffers(product, error));
+    TRY_GOTO(make_inputs(product, error));
+    *out = product;
+    return DLLM_OK;
+fail:
+    dllm_product_destroy(product);
+    return status;
+}
+
+void dllm_product_destroy(struct dllm_product *product)
+{
+    if (!product)
+        return;
+    backend_activations_destroy(product->activations);
+    backend_buffer_destroy(product->x);
+    backend_buffer_destroy(product->out);
+    backend_destroy(product->backend);
+    free(product->weights);
+    free(product);
+}
+
+const char *dllm_product_cpu_level(const struct dllm_product *product)
+{
+    return backend_level_name(product->backend);
+}
+
+int dllm_product_threads(const struct dllm_product *product)
+{
+    return backend_threads(product->backend);
+}
+
+/* The next matrix of the pool times the inputs. */
+static void multiply(struct dllm_product *product)
+{
+    const struct dllm_product_options *options = &product->options;
+    const struct backend_matrix matrix = {
+        .type = options->type,
+        .rows = options->rows,
+        .width = options->width,
+        .data = product->weights + (size_t)product->next * product->matrix_bytes,
+    };
+    const struct backend_product launch = {&matrix, NULL, product->out, false};
+
+    product->next = (product->next + 1) % product->count;
+    backend_matmul(product->backend, product->activations, &launch, 1);
+}
+
+struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling)
+{
+    bool floats = backend_multiplies_floats(product->options.type);
+    struct backend_profile profile;
+
+    if (ceiling)
+        *ceiling = backend_ceiling(product->backend, floats) / 2;
+    backend_profile_reset(product->backend);
+    multiply(product);
+    profile = backend_profile_read(product->backend);
+    if (ceiling)
+        *ceiling += backend_ceiling(product->backend, floats) / 2;
+    return (struct dllm_products){profile.matmul, profile.int8_operations, profile.float_operations,
+                                  profile.weight_bytes};
+}
