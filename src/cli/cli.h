@@ -21,6 +21,7 @@ extern const struct command command_run;
 extern const struct command command_tokenize;
 extern const struct command command_inspect;
 extern const struct command command_logits;
+extern const struct command command_bench;
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {&command_run, &command_tokenize, &command_inspect,
-                                                 &command_logits};
+                                                 &command_logits, &command_bench};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find_command(const char *name)

@@ -1,0 +1,114 @@
+/* bench_samples.c: samples of repeated measurements: medians, rates, JSON. */
+#include "bench.h"
+
+#include "out.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool bench_samples_create(struct bench_samples *samples, int capacity)
+{
+    *samples = (struct bench_samples){.capacity = capacity};
+    samples->values = calloc((size_t)capacity * (BENCH_QUANTITIES + 1), sizeof *samples->values);
+    return samples->values != NULL;
+}
+
+void bench_samples_free(struct bench_samples *samples)
+{
+    free(samples->values);
+    *samples = (struct bench_samples){0};
+}
+
+double *bench_values(const struct bench_samples *samples, enum bench_quantity quantity)
+{
+    return samples->values + (size_t)quantity * (size_t)samples->capacity;
+}
+
+void bench_put_products(struct bench_samples *samples, const struct dllm_products *products,
+                        double ceiling)
+{
+    double operations = products->int8_operations + products->float_operations;
+    int at = samples->count;
+
+    bench_values(samples, BENCH_OPERATIONS)[at] = operations / products->seconds;
+    bench_values(samples, BENCH_CEILING)[at] = ceiling;
+    bench_values(samples, BENCH_SHARE)[at] =
+        ceiling > 0 ? operations / products->seconds / ceiling : 0;
+    bench_values(samples, BENCH_BANDWIDTH)[at] = products->weight_bytes / products->seconds;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct bench_spread bench_spread_of(const struct bench_samples *samples,
+                                    enum bench_quantity quantity)
+{
+    int count = samples->count;
+    double *sorted = bench_values(samples, BENCH_QUANTITIES);
+
+    memcpy(sorted, bench_values(samples, quantity), (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    return (struct bench_spread){.median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2,
+                                 .low = sorted[0],
+                                 .high = sorted[count - 1]};
+}
+
+double bench_median(const struct bench_samples *samples, enum bench_quantity quantity)
+{
+    return bench_spread_of(samples, quantity).median;
+}
+
+const char *bench_rate_text(const struct bench_samples *samples, char text[80])
+{
+    double rate = bench_median(samples, BENCH_OPERATIONS) * 1e-9;
+    double ceiling = bench_median(samples, BENCH_CEILING) * 1e-9;
+
+    if (ceiling > 0)
+        snprintf(text, 80, "%.1f Gop/s of %.1f (%.1f %%)", rate, ceiling,
+                 100 * bench_median(samples, BENCH_SHARE));
+    else
+        snprintf(text, 80, "%.1f Gop/s (this level has no ceiling)", rate);
+    return text;
+}
+
+static json_t *each_ms(const struct bench_samples *samples)
+{
+    const double *seconds = bench_values(samples, BENCH_SECONDS);
+    json_t *array = json_array();
+
+    for (int i = 0; array && i < samples->count; i++)
+        json_array_append_new(array, json_real(seconds[i] * 1000));
+    return array;
+}
+
+bool bench_add_json(json_t *object, const struct bench_samples *samples)
+{
+    struct bench_spread time = bench_spread_of(samples, BENCH_SECONDS);
+    double ceiling = bench_median(samples, BENCH_CEILING);
+    json_t *more =
+        json_pack("{s:f, s:f, s:f, s:o, s:f, s:f, s:o, s:o}", "ms", time.median * 1000, "ms_min",
+                  time.low * 1000, "ms_max", time.high * 1000, "ms_each", each_ms(samples),
+                  "weight_gb_per_s", bench_median(samples, BENCH_BANDWIDTH) * 1e-9, "gop_per_s",
+                  bench_median(samples, BENCH_OPERATIONS) * 1e-9, "ceiling_gop_per_s",
+                  ceiling > 0 ? json_real(ceiling * 1e-9) : json_null(), "share_of_ceiling",
+                  ceiling > 0 ? json_real(bench_median(samples, BENCH_SHARE)) : json_null());
+    bool failed = !object || !more || json_object_update(object, more);
+
+    json_decref(more);
+    return !failed;
+}
+
+void bench_progress(const char *what, int done, int count)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (what)
+        fprintf(stderr, "\r\033[K%s: %d of %d", what, done, count);
+    else
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,334 @@
+/*
+ * bench_steps.c: dllm bench -m: denoising steps of a model, each the first
+ * computed step of a run that is stopped after it: the same candidates, the same
+ * work every time.
+ */
+#include "bench.h"
+#include "out.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEFAULT_CANVAS = 148, DEFAULT_ROWS = 32 };
+
+struct step_bench {
+    const struct opts *opts;
+    int reps, canvas, rows;
+    double start; /* of the command */
+    struct dllm_engine *engine;
+    struct dllm_session *session;
+    struct dllm_model_info info;
+    int32_t *prompt; /* [canvas], of which a step uses as many as are no masks */
+    double ready_seconds, first_seconds; /* from the start until the first step began, ended */
+    uint64_t peak_bytes;
+    struct bench_samples candidates, all;
+};
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Ends the run after the first step that was computed. */
+static int stop_after_step(void *context, const struct dllm_step *step)
+{
+    (void)context;
+    return step->computed || cli_interrupted();
+}
+
+/* Positions before the masks: a prompt of the usual share of the canvas. */
+static int prompt_length(const struct step_bench *bench, int rows)
+{
+    int usual = bench->canvas * 20 / DEFAULT_CANVAS, most = bench->canvas - rows;
+
+    return usual < most ? usual : most;
+}
+
+/* One step with that many candidates; the result must be freed. */
+static int run_step(struct step_bench *bench, int rows, struct dllm_result *result)
+{
+    struct dllm_generate_options options;
+    struct dllm_error error = {0};
+    int prompt = prompt_length(bench, rows);
+
+    dllm_generate_defaults(bench->engine, false, &options);
+    options.max_tokens = bench->canvas - prompt;
+    options.block_length = rows;
+    options.allow_long = true;
+    options.on_step = stop_after_step;
+    if (dllm_generate(bench->session, bench->prompt, (size_t)prompt, &options, result, &error))
+        return cli_fail_error(&error);
+    if (!cli_interrupted())
+        return CLI_OK;
+    dllm_result_free(result);
+    return CLI_INTERRUPTED;
+}
+
+/* The operations that matrix products of this mix could do in a second. */
+static double ceiling_for(const struct step_bench *bench, const struct dllm_products *products)
+{
+    double least_seconds = 0;
+
+    if (products->int8_operations > 0)
+        least_seconds += products->int8_operations / dllm_engine_ceiling(bench->engine, false);
+    if (products->float_operations > 0)
+        least_seconds += products->float_operations / dllm_engine_ceiling(bench->engine, true);
+    return (products->int8_operations + products->float_operations) / least_seconds;
+}
+
+static void keep_sample(struct bench_samples *samples, const struct dllm_timings *times,
+                        double processor, double ceiling)
+{
+    const double values[] = {
+        [BENCH_SECONDS] = times->step_seconds[0],     [BENCH_MATMUL] = times->matmul_seconds,
+        [BENCH_ATTENTION] = times->attention_seconds, [BENCH_HEAD] = times->head_seconds,
+        [BENCH_REST] = times->rest_seconds,
+    };
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        bench_values(samples, (enum bench_quantity)i)[samples->count] = values[i];
+    bench_values(samples, BENCH_PROCESSOR)[samples->count] = processor;
+    bench_put_products(samples, &times->products, ceiling);
+    samples->count++;
+}
+
+/* A step between two measurements of the ceiling. mix is what products a step
+ * has. */
+static int sample_step(struct step_bench *bench, int rows, const struct dllm_products *mix,
+                       struct bench_samples *samples)
+{
+    struct dllm_result result;
+    double ceiling = ceiling_for(bench, mix);
+    double wall = seconds_of(CLOCK_MONOTONIC), processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    int code = run_step(bench, rows, &result);
+
+    if (code)
+        return code;
+    processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processor;
+    wall = seconds_of(CLOCK_MONOTONIC) - wall;
+    ceiling = (ceiling + ceiling_for(bench, mix)) / 2;
+    keep_sample(samples, &result.timings, processor / wall, ceiling);
+    dllm_result_free(&result);
+    return CLI_OK;
+}
+
+/* As a step commits a token: one position is not what it was. */
+static void change_prompt(struct step_bench *bench, int turn)
+{
+    int32_t *id = &bench->prompt[turn % bench->canvas];
+
+    *id = (*id + 1) % bench->info.vocab;
+    if (*id == bench->info.mask_id)
+        *id = (*id + 1) % bench->info.vocab;
+}
+
+static int sample_steps(struct step_bench *bench, int rows, const struct dllm_products *mix,
+                        struct bench_samples *samples)
+{
+    int prompt = prompt_length(bench, rows), code = CLI_OK;
+
+    if (!bench_samples_create(samples, bench->reps))
+        return cli_fail(CLI_FAILURE, "out of memory");
+    for (int i = 0; i < bench->reps && !code; i++) {
+        bench_progress("step", i + 1, bench->reps);
+        if (prompt)
+            change_prompt(bench, i % prompt);
+        code = sample_step(bench, rows, mix, samples);
+    }
+    bench_progress(NULL, 0, 0);
+    return code;
+}
+
+/* The first step: from the start of the command until a token is there. */
+static int run_first(struct step_bench *bench, struct dllm_products *mix)
+{
+    struct dllm_result result;
+    int code = run_step(bench, bench->rows, &result);
+
+    if (code)
+        return code;
+    bench->first_seconds = seconds_of(CLOCK_MONOTONIC) - bench->start;
+    bench->ready_seconds = bench->first_seconds - result.timings.step_seconds[0];
+    *mix = result.timings.products;
+    dllm_result_free(&result);
+    return CLI_OK;
+}
+
+static int measure(struct step_bench *bench)
+{
+    struct dllm_products mix;
+    struct dllm_result result;
+    int code = run_first(bench, &mix);
+
+    if (!code)
+        code = sample_steps(bench, bench->rows, &mix, &bench->candidates);
+    bench->peak_bytes = dllm_peak_rss_bytes();
+    if (code || !bench->opts->values[BENCH_ALL_ROWS].given)
+        return code;
+    /* Not counted: it makes room for more rows. */
+    code = run_step(bench, bench->canvas, &result);
+    if (code)
+        return code;
+    mix = result.timings.products;
+    dllm_result_free(&result);
+    return sample_steps(bench, bench->canvas, &mix, &bench->all);
+}
+
+static void print_part(const char *name, const struct bench_samples *samples,
+                       enum bench_quantity quantity)
+{
+    double seconds = bench_median(samples, quantity);
+
+    printf("  %-18s%10.3f ms  %5.1f %%\n", name, seconds * 1000,
+           100 * seconds / bench_median(samples, BENCH_SECONDS));
+}
+
+static void print_steps(const struct step_bench *bench, int rows,
+                        const struct bench_samples *samples)
+{
+    struct bench_spread time = bench_spread_of(samples, BENCH_SECONDS);
+    char rate[80];
+
+    printf("\nstep, logits of %d rows: %.3f ms (%.3f to %.3f)\n", rows, time.median * 1000,
+           time.low * 1000, time.high * 1000);
+    print_part("matmul", samples, BENCH_MATMUL);
+    print_part("attention", samples, BENCH_ATTENTION);
+    print_part("head", samples, BENCH_HEAD);
+    print_part("rest", samples, BENCH_REST);
+    printf("  %-18s%10.1f a second\n", "canvas tokens", bench->canvas / time.median);
+    printf("  %-18s%10.2f GB/s\n", "weights read", bench_median(samples, BENCH_BANDWIDTH) * 1e-9);
+    printf("  %-18s%s\n", "matrix products", bench_rate_text(samples, rate));
+    printf("  %-18s%10.2f of %d threads\n", "processor use", bench_median(samples, BENCH_PROCESSOR),
+           bench->info.threads);
+}
+
+static int print_text(const struct step_bench *bench)
+{
+    const struct dllm_model_info *info = &bench->info;
+    char size[32];
+
+    fputs("model ", stdout);
+    out_print_quoted(stdout, info->name, strlen(info->name), 80);
+    printf(", %s, %s, %s\n", info->architecture, info->quantization,
+           out_size_text(info->file_bytes, size));
+    printf("level %s, %d thread%s, canvas %d, %d repetitions\n", info->cpu_level, info->threads,
+           info->threads == 1 ? "" : "s", bench->canvas, bench->reps);
+    printf("loaded in %.4f s; first step began after %.4f s, was finished after %.4f s\n",
+           info->load_seconds, bench->ready_seconds, bench->first_seconds);
+    printf("peak memory %s\n", out_size_text(bench->peak_bytes, size));
+    print_steps(bench, bench->rows, &bench->candidates);
+    if (bench->all.count)
+        print_steps(bench, bench->canvas, &bench->all);
+    return out_finish();
+}
+
+static json_t *steps_json(const struct step_bench *bench, int rows,
+                          const struct bench_samples *samples)
+{
+    json_t *steps = json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "rows", rows, "matmul_ms",
+                              bench_median(samples, BENCH_MATMUL) * 1000, "attention_ms",
+                              bench_median(samples, BENCH_ATTENTION) * 1000, "head_ms",
+                              bench_median(samples, BENCH_HEAD) * 1000, "rest_ms",
+                              bench_median(samples, BENCH_REST) * 1000, "canvas_tokens_per_s",
+                              bench->canvas / bench_median(samples, BENCH_SECONDS), "processor_use",
+                              bench_median(samples, BENCH_PROCESSOR));
+
+    if (bench_add_json(steps, samples))
+        return steps;
+    json_decref(steps);
+    return NULL;
+}
+
+static int print_json(const struct step_bench *bench)
+{
+    const struct dllm_model_info *info = &bench->info;
+
+    return out_print_json(json_pack(
+        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o}",
+        "version", dllm_version(), "model", out_json_text(info->name, strlen(info->name)), "arch",
+        info->architecture, "quantization", info->quantization, "file_bytes",
+        out_json_unsigned(info->file_bytes), "device", info->device, "cpu_level", info->cpu_level,
+        "threads", info->threads, "canvas", bench->canvas, "reps", bench->reps, "load_s",
+        info->load_seconds, "first_step_began_s", bench->ready_seconds, "first_step_finished_s",
+        bench->first_seconds, "peak_rss_bytes", out_json_unsigned(bench->peak_bytes), "step",
+        steps_json(bench, bench->rows, &bench->candidates), "all_rows",
+        bench->all.count ? steps_json(bench, bench->canvas, &bench->all) : json_null()));
+}
+
+static int open_model(struct step_bench *bench)
+{
+    const struct opt_value *values = bench->opts->values;
+    struct dllm_engine_options options = {
+        .model_path = values[BENCH_MODEL].text,
+        .threads = (int)values[BENCH_THREADS].integer,
+        .cpu_level = values[BENCH_CPU_LEVEL].text,
+    };
+    struct dllm_error error = {0};
+    int code = cli_check_model_path(options.model_path);
+
+    if (code)
+        return code;
+    if (dllm_engine_open(&options, &bench->engine, &error) ||
+        dllm_session_create(bench->engine, &bench->session, &error))
+        return cli_fail_error(&error);
+    dllm_engine_info(bench->engine, &bench->info);
+    return CLI_OK;
+}
+
+static int make_prompt(struct step_bench *bench)
+{
+    bench->prompt = calloc((size_t)bench->canvas, sizeof *bench->prompt);
+    if (!bench->prompt)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    for (int i = 0; i < bench->canvas; i++)
+        bench->prompt[i] = (i * 37 + 5) % bench->info.vocab;
+    for (int i = 0; i < bench->canvas; i++)
+        if (bench->prompt[i] == bench->info.mask_id)
+            bench->prompt[i] = (bench->prompt[i] + 1) % bench->info.vocab;
+    return CLI_OK;
+}
+
+static int run_bench(struct step_bench *bench)
+{
+    int code = open_model(bench);
+
+    if (!code)
+        code = make_prompt(bench);
+    if (!code)
+        code = measure(bench);
+    if (code)
+        return code;
+    return bench->opts->values[BENCH_JSON].given ? print_json(bench) : print_text(bench);
+}
+
+int bench_run_steps(const struct opts *opts)
+{
+    const struct opt_value *canvas = &opts->values[BENCH_CANVAS], *rows = &opts->values[BENCH_ROWS];
+    struct step_bench bench = {
+        .opts = opts,
+        .reps = bench_reps(opts),
+        .canvas = canvas->given ? (int)canvas->integer : DEFAULT_CANVAS,
+        .rows = rows->given ? (int)rows->integer : DEFAULT_ROWS,
+        .start = seconds_of(CLOCK_MONOTONIC),
+    };
+    int code;
+
+    if (rows->given && bench.rows > bench.canvas)
+        return cli_fail(CLI_USAGE,
+                        "--rows is %d, but the canvas has %d positions; give at most as many rows, "
+                        "or a longer --canvas",
+                        bench.rows, bench.canvas);
+    if (bench.rows > bench.canvas)
+        bench.rows = bench.canvas;
+    code = run_bench(&bench);
+    bench_samples_free(&bench.candidates);
+    bench_samples_free(&bench.all);
+    free(bench.prompt);
+    dllm_session_destroy(bench.session);
+    dllm_engine_close(bench.engine);
+    return code;
+}
