@@ -12,7 +12,7 @@ build=$(realpath -m "${BUILD:-build}")
 }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-pages=(README.md CONTRIBUTING.md NEWS.md docs/*.md)
+pages=(README.md CONTRIBUTING.md NEWS.md docs/*.md bench/results/README.md)
 bad=0 blocks=0 links=0
 
 # The tree as a reader sees it, with the build folder under its usual name.
