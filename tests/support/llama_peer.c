@@ -43,7 +43,7 @@ struct llama_peer_context {
 };
 
 static struct {
-    void *library, *ggml;
+    void *library, *ggml, *base;
     void (*ggml_backend_load_all_from_path)(const char *);
     void (*llama_backend_init)(void);
     void (*llama_log_set)(void (*)(int, const char *, void *), void *);
@@ -65,6 +65,8 @@ static struct {
     int32_t (*llama_decode)(void *, struct batch);
     float *(*llama_get_logits_ith)(void *, int32_t);
     uint32_t (*llama_model_quantize)(const char *, const char *, const struct params *);
+    const char *(*ggml_version)(void);
+    const char *(*ggml_commit)(void);
 } peer;
 
 static char message[600];
@@ -128,6 +130,8 @@ static const char *find_functions(void)
     FIND(peer.library, llama_decode);
     FIND(peer.library, llama_get_logits_ith);
     FIND(peer.library, llama_model_quantize);
+    FIND(peer.base, ggml_version);
+    FIND(peer.base, ggml_commit);
     return NULL;
 }
 
@@ -146,7 +150,8 @@ const char *llama_peer_open(const char *dir)
         dir = getenv("LLAMA_PEER_DIR");
     if (!dir)
         dir = DEFAULT_DIR;
-    if (!open_library(dir, "libggml-base*.so") || !(peer.ggml = open_library(dir, "libggml.*so")) ||
+    if (!(peer.base = open_library(dir, "libggml-base*.so")) ||
+        !(peer.ggml = open_library(dir, "libggml.*so")) ||
         !(peer.library = open_library(dir, "libllama.*so"))) {
         const char *reason = dlerror();
 
@@ -159,6 +164,34 @@ const char *llama_peer_open(const char *dir)
     peer.ggml_backend_load_all_from_path(dir);
     peer.llama_backend_init();
     return NULL;
+}
+
+/* The file name of the CPU library that was loaded, as the process sees it. */
+static void find_cpu_library(char *out, size_t size)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[1200];
+    const char *name = NULL;
+
+    snprintf(out, size, "unknown");
+    while (maps && !name && fgets(line, sizeof line, maps))
+        if ((name = strstr(line, "libggml-cpu"))) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, size, "%s", name);
+        }
+    if (maps)
+        fclose(maps);
+}
+
+const char *llama_peer_describe(void)
+{
+    static char text[300];
+    char library[100];
+
+    find_cpu_library(library, sizeof library);
+    snprintf(text, sizeof text, "ggml %s (%s), %s", peer.ggml_version(), peer.ggml_commit(),
+             library);
+    return text;
 }
 
 const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out)

@@ -30,6 +30,10 @@ enum llama_peer_ftype {
  * under tests/peer install it. The library's own log is silenced. */
 const char *llama_peer_open(const char *dir);
 
+/* The library's version and the CPU library it chose, once it is open; static
+ * storage. */
+const char *llama_peer_describe(void);
+
 struct llama_peer_model;
 
 /* Loads a GGUF file; free with llama_peer_model_free, after its contexts. */
