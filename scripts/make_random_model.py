@@ -36,7 +36,8 @@ ALIGNMENT = 32
 TYPES = {"F32": (0, 4, 1), "F16": (1, 2, 1), "BF16": (30, 2, 1), "Q8_0": (8, 34, 32),
          "Q4_K": (12, 144, 256), "Q5_K": (13, 176, 256), "Q6_K": (14, 210, 256)}
 # File types of llama.cpp, for general.file_type.
-FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "Q8_0": 7, "Q4_K_M": 15, "Q5_K_M": 17}
+FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "Q8_0": 7, "Q4_K_M": 15, "Q5_K": 16, "Q5_K_M": 17,
+              "Q6_K": 18}
 MERGES = ["Ġ t", "h e", "i n", "Ġ a", "e r", "o n", "Ġt he", "r e", "a n", "Ġ s", "o r", "a t",
           "e n", "in g", "Ġ w", "o u", "l l", "e s", "i s", "Ġ c", "an d", "Ġ p", "i t", "Ġ o"]
 CHUNK_BYTES = 32 << 20
