@@ -105,7 +105,7 @@ check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
 
 bench: all tools
-	$(Q)BUILD=$(BUILD) bench/compare.sh
+	$(Q)BUILD=$(BUILD) bench/run
 
 lint: all
 	$(Q)BUILD=$(BUILD) scripts/lint.sh
@@ -127,7 +127,7 @@ help:
 	@echo "make            build/dllm and build/libdllm.a"
 	@echo "make test       every test; ends with a line that counts them"
 	@echo "make check      the kernels against the reference, per CPU level"
-	@echo "make bench      paired speed measurements"
+	@echo "make bench      speed: steps, matrix products, beside llama.cpp; keeps results"
 	@echo "make lint       layers, symbols, instruction sets, format"
 	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured"
 	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, CUDA=0"

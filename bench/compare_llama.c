@@ -1,15 +1,16 @@
 /*
- * compare_llama.c: the forward pass of dllm and of llama.cpp on the same file,
- * canvas and threads, one after the other in one process, in turns.
+ * compare_llama.c: times the forward pass of dllm and of llama.cpp on the same
+ * file, canvas and threads, in turns, in one process. bench/compare runs it and
+ * judges the times.
  *
- * usage: compare_llama MODEL [THREADS [CANVAS [CANDIDATES [ROUNDS]]]]
+ * usage: compare_llama MODEL THREADS CANVAS ROWS PAIRS CHANGED [CPU LEVEL]
  *
- * A round times three passes: llama.cpp's (which computes every row's logits),
- * dllm's with every row, and dllm's with the rows that a denoising step can
- * choose from. Their order turns from round to round. A ratio is the median of
- * the rounds' ratios, so that a machine that slows down and speeds up moves
- * both sides; when the ratios still scatter, nothing is reported (exit 3).
- * The result goes to stdout as one JSON object.
+ * A pair is three passes: llama.cpp's (which computes every row's logits),
+ * dllm's with every row, and dllm's with the ROWS that a denoising step can
+ * choose from. Their order turns from pair to pair. CHANGED positions get
+ * another token before each pass; dllm reuses its first layer's projections of
+ * the others, as it does from step to step.
+ * Prints one JSON object: facts and every time.
  */
 #include "clock.h"
 #include "dllm.h"
@@ -21,26 +22,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_ROUNDS = 101, CONTENDERS = 3, PAUSE_MICROSECONDS = 100000 };
+enum { CONTENDERS = 3, PAUSE_MICROSECONDS = 100000 };
 enum contender { LLAMA = 0, ALL_ROWS, CANDIDATES };
 
-/* Quartiles of the ratios may lie this far apart, as a share of the median. */
-static const double MAX_SPREAD = 0.15;
-static const double MIN_COSINE = 0.99;
+/* Wall and processor time of a pass. */
+struct pass_time {
+    double wall, processor;
+};
 
 struct bench {
-    const char *path;
-    int threads, canvas, candidates, rounds, first_mask;
+    const char *path, *level;
+    int threads, canvas, candidates, pairs, changed, first_mask;
+    int passes; /* so far: what the changing positions hold */
     struct llama_peer_model *peer_model;
     struct llama_peer_context *peer;
     struct dllm_engine *engine;
     struct dllm_session *session;
     struct dllm_model_info info;
-    int32_t *ids, *rows; /* [canvas] */
-    float *logits;       /* [canvas, vocab] */
-    double seconds[CONTENDERS][MAX_ROUNDS];
+    int32_t *ids, *rows;     /* [canvas] */
+    float *logits;           /* [canvas, vocab] */
+    struct pass_time *times; /* [CONTENDERS][pairs] */
 };
 
 static void die(const char *what, const char *why)
@@ -49,14 +53,11 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-static int integer_argument(int argc, char **argv, int index, int fallback, int low, int high)
+static int integer_argument(char **argv, int index, int low, int high)
 {
     char *end;
-    long value;
+    long value = strtol(argv[index], &end, 10);
 
-    if (index >= argc)
-        return fallback;
-    value = strtol(argv[index], &end, 10);
     if (*end != '\0' || end == argv[index] || value < low || value > high) {
         fprintf(stderr, "error: argument %d is \"%s\", expected a number in %d..%d\n", index,
                 argv[index], low, high);
@@ -73,7 +74,8 @@ static void check(const char *what, const char *message)
 
 static void open_both(struct bench *bench)
 {
-    struct dllm_engine_options options = {.model_path = bench->path, .threads = bench->threads};
+    struct dllm_engine_options options = {
+        .model_path = bench->path, .threads = bench->threads, .cpu_level = bench->level};
     struct dllm_error error = {0};
 
     if (dllm_engine_open(&options, &bench->engine, &error) != DLLM_OK ||
@@ -99,7 +101,8 @@ static void fill_canvas(struct bench *bench)
     bench->rows = calloc((size_t)bench->canvas, sizeof *bench->rows);
     bench->logits =
         calloc((size_t)bench->canvas * (size_t)bench->info.vocab, sizeof *bench->logits);
-    if (!bench->ids || !bench->rows || !bench->logits)
+    bench->times = calloc((size_t)bench->pairs * CONTENDERS, sizeof *bench->times);
+    if (!bench->ids || !bench->rows || !bench->logits || !bench->times)
         die("bench", "out of memory");
     for (int i = 0; i < bench->canvas; i++) {
         bench->ids[i] =
@@ -108,22 +111,45 @@ static void fill_canvas(struct bench *bench)
     }
 }
 
-/* Seconds of one pass. The pause lets the other side's threads go to sleep. */
-static double time_pass(struct bench *bench, enum contender contender)
+/* Another token at each of the first `changed` positions. */
+static void change_canvas(struct bench *bench)
+{
+    bench->passes++;
+    for (int i = 0; i < bench->changed; i++)
+        bench->ids[i] = (i * 37 + 5 + bench->passes) % bench->info.vocab;
+}
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void run_pass(struct bench *bench, enum contender contender)
 {
     int count = contender == CANDIDATES ? bench->candidates : bench->canvas;
     const int32_t *rows = bench->rows + (contender == CANDIDATES ? bench->first_mask : 0);
     struct dllm_error error = {0};
-    double began;
 
-    usleep(PAUSE_MICROSECONDS);
-    began = clock_seconds();
     if (contender == LLAMA)
         check("llama.cpp", llama_peer_forward(bench->peer, bench->ids, bench->canvas));
     else if (dllm_logits(bench->session, bench->ids, (size_t)bench->canvas, rows, (size_t)count,
                          true, bench->logits, &error) != DLLM_OK)
         die("dllm", error.message);
-    return clock_seconds() - began;
+}
+
+/* The pause lets the other side's threads go to sleep. */
+static struct pass_time time_pass(struct bench *bench, enum contender contender)
+{
+    struct pass_time time;
+
+    change_canvas(bench);
+    usleep(PAUSE_MICROSECONDS);
+    time = (struct pass_time){clock_seconds(), processor_seconds()};
+    run_pass(bench, contender);
+    return (struct pass_time){clock_seconds() - time.wall, processor_seconds() - time.processor};
 }
 
 /* Lowest cosine between the two sides' rows: a fast wrong answer is no result. */
@@ -132,8 +158,8 @@ static double compare_answers(struct bench *bench)
     size_t vocab = (size_t)bench->info.vocab;
     double lowest = 1;
 
-    time_pass(bench, LLAMA);
-    time_pass(bench, ALL_ROWS);
+    run_pass(bench, LLAMA);
+    run_pass(bench, ALL_ROWS);
     for (int row = 0; row < bench->canvas; row++)
         lowest = fmin(lowest, parity_of_row(bench->logits + (size_t)row * vocab,
                                             llama_peer_logits(bench->peer, row), vocab)
@@ -141,86 +167,36 @@ static double compare_answers(struct bench *bench)
     return lowest;
 }
 
-static void run_rounds(struct bench *bench)
+static void run_pairs(struct bench *bench)
 {
     for (int contender = 0; contender < CONTENDERS; contender++)
         time_pass(bench, (enum contender)contender);
-    for (int round = 0; round < bench->rounds; round++)
+    for (int pair = 0; pair < bench->pairs; pair++) {
         for (int turn = 0; turn < CONTENDERS; turn++) {
-            int contender = (turn + round) % CONTENDERS;
+            int contender = (turn + pair) % CONTENDERS;
 
-            bench->seconds[contender][round] = time_pass(bench, (enum contender)contender);
+            bench->times[contender * bench->pairs + pair] =
+                time_pass(bench, (enum contender)contender);
         }
+        fprintf(stderr, "pair %d of %d: llama.cpp %.3f s, dllm %.3f s, with %d rows %.3f s\n",
+                pair + 1, bench->pairs, bench->times[LLAMA * bench->pairs + pair].wall,
+                bench->times[ALL_ROWS * bench->pairs + pair].wall, bench->candidates,
+                bench->times[CANDIDATES * bench->pairs + pair].wall);
+    }
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* {"wall": [...], "processor": [...]}: seconds of a contender's passes. */
+static json_t *times_json(const struct bench *bench, enum contender contender)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    json_t *wall = json_array(), *processor = json_array();
 
-    return (x > y) - (x < y);
-}
+    for (int pair = 0; pair < bench->pairs; pair++) {
+        const struct pass_time *time = &bench->times[(int)contender * bench->pairs + pair];
 
-struct spread {
-    double low, median, high; /* quartiles */
-};
-
-static struct spread spread_of(const double *values, int count)
-{
-    double sorted[MAX_ROUNDS];
-
-    memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
-    return (struct spread){sorted[count / 4], sorted[count / 2], sorted[count - 1 - count / 4]};
-}
-
-/* How many times faster a contender is than llama.cpp, round by round. */
-static struct spread ratio_of(const struct bench *bench, enum contender contender)
-{
-    double ratios[MAX_ROUNDS];
-
-    for (int round = 0; round < bench->rounds; round++)
-        ratios[round] = bench->seconds[LLAMA][round] / bench->seconds[contender][round];
-    return spread_of(ratios, bench->rounds);
-}
-
-/* Distance of the quartiles in per cent of the median. */
-static double scatter(struct spread spread)
-{
-    return 100 * (spread.high - spread.low) / spread.median;
-}
-
-static bool too_wide(struct spread spread)
-{
-    return scatter(spread) > 100 * MAX_SPREAD;
-}
-
-static double rounded(double value, double step)
-{
-    return round(value / step) * step;
-}
-
-static json_t *spread_json(struct spread spread, double step)
-{
-    return json_pack("{s:f,s:f,s:f}", "low_quartile", rounded(spread.low, step), "median",
-                     rounded(spread.median, step), "high_quartile", rounded(spread.high, step));
-}
-
-/* The processor's name, as the system tells it. */
-static const char *processor_name(void)
-{
-    static char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    const char *name = "unknown";
-
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            line[strcspn(line, "\n")] = '\0';
-            name = strchr(line, ':') + 2;
-            break;
-        }
-    if (file)
-        fclose(file);
-    return name;
+        json_array_append_new(wall, json_real(time->wall));
+        json_array_append_new(processor, json_real(time->processor));
+    }
+    return json_pack("{s:o,s:o}", "wall", wall, "processor", processor);
 }
 
 static const char *base_name(const char *path)
@@ -233,22 +209,17 @@ static const char *base_name(const char *path)
 static void print_result(const struct bench *bench, double cosine)
 {
     json_t *result = json_pack(
-        "{s:s,s:s,s:s,s:I,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:f,s:o,s:o,s:o,s:o,s:o}", "benchmark",
-        "forward pass, dllm and llama.cpp in turns", "version", dllm_version(), "model",
-        base_name(bench->path), "file_bytes", (json_int_t)bench->info.file_bytes, "quantization",
-        bench->info.quantization, "cpu", processor_name(), "cpu_level", bench->info.cpu_level,
-        "threads", bench->threads, "canvas", bench->canvas, "candidates", bench->candidates,
-        "rounds", bench->rounds, "lowest_cosine", rounded(cosine, 1e-6), "llama_seconds",
-        spread_json(spread_of(bench->seconds[LLAMA], bench->rounds), 1e-4), "dllm_all_rows_seconds",
-        spread_json(spread_of(bench->seconds[ALL_ROWS], bench->rounds), 1e-4),
-        "dllm_candidates_seconds",
-        spread_json(spread_of(bench->seconds[CANDIDATES], bench->rounds), 1e-4),
-        "times_faster_all_rows", spread_json(ratio_of(bench, ALL_ROWS), 1e-3),
-        "times_faster_candidates", spread_json(ratio_of(bench, CANDIDATES), 1e-3));
+        "{s:s,s:s,s:s,s:I,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:f,s:s,s:o}", "version", dllm_version(),
+        "model", base_name(bench->path), "arch", bench->info.architecture, "file_bytes",
+        (json_int_t)bench->info.file_bytes, "quantization", bench->info.quantization, "cpu_level",
+        bench->info.cpu_level, "layers", bench->info.layers, "threads", bench->threads, "canvas",
+        bench->canvas, "rows", bench->candidates, "changed", bench->changed, "lowest_cosine",
+        cosine, "llama_libraries", llama_peer_describe(), "seconds",
+        json_pack("{s:o,s:o,s:o}", "llama", times_json(bench, LLAMA), "dllm_all_rows",
+                  times_json(bench, ALL_ROWS), "dllm_rows", times_json(bench, CANDIDATES)));
 
-    if (!result)
-        die("bench", "the result could not be put together");
-    json_dumpf(result, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    if (!result || json_dumpf(result, stdout, JSON_REAL_PRECISION(6)))
+        die("bench", "the result could not be written");
     putchar('\n');
     json_decref(result);
 }
@@ -258,6 +229,7 @@ static void close_both(struct bench *bench)
     free(bench->ids);
     free(bench->rows);
     free(bench->logits);
+    free(bench->times);
     llama_peer_context_free(bench->peer);
     llama_peer_model_free(bench->peer_model);
     dllm_session_destroy(bench->session);
@@ -266,36 +238,25 @@ static void close_both(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.path = argc > 1 ? argv[1] : NULL};
+    struct bench bench = {0};
     double cosine;
-    int status = 0;
 
-    if (argc < 2 || argc > 6) {
-        fprintf(stderr, "usage: %s MODEL [THREADS [CANVAS [CANDIDATES [ROUNDS]]]]\n", argv[0]);
+    if (argc != 7 && argc != 8) {
+        fprintf(stderr, "usage: %s MODEL THREADS CANVAS ROWS PAIRS CHANGED [CPU LEVEL]\n", argv[0]);
         return 2;
     }
-    bench.threads = integer_argument(argc, argv, 2, (int)sysconf(_SC_NPROCESSORS_ONLN), 1, 256);
-    bench.canvas = integer_argument(argc, argv, 3, 148, 8, 4096);
-    bench.candidates = integer_argument(argc, argv, 4, 32, 1, bench.canvas);
-    bench.rounds = integer_argument(argc, argv, 5, 7, 1, MAX_ROUNDS);
+    bench.path = argv[1];
+    bench.threads = integer_argument(argv, 2, 1, 256);
+    bench.canvas = integer_argument(argv, 3, 1, 16384);
+    bench.candidates = integer_argument(argv, 4, 1, bench.canvas);
+    bench.pairs = integer_argument(argv, 5, 1, 1000);
+    bench.changed = integer_argument(argv, 6, 0, bench.canvas);
+    bench.level = argc == 8 ? argv[7] : NULL;
     open_both(&bench);
     fill_canvas(&bench);
     cosine = compare_answers(&bench);
-    run_rounds(&bench);
-    if (cosine < MIN_COSINE) {
-        fprintf(stderr, "no result: the logits differ (lowest cosine %.4f)\n", cosine);
-        status = 1;
-    } else if (too_wide(ratio_of(&bench, ALL_ROWS)) || too_wide(ratio_of(&bench, CANDIDATES))) {
-        fprintf(stderr,
-                "no result: the rounds' ratios scatter by %.0f %% (all rows) and %.0f %% "
-                "(candidates) between quartiles, at most %.0f %% was expected; run it again when "
-                "nothing else is running\n",
-                scatter(ratio_of(&bench, ALL_ROWS)), scatter(ratio_of(&bench, CANDIDATES)),
-                100 * MAX_SPREAD);
-        status = 3;
-    } else {
-        print_result(&bench, cosine);
-    }
+    run_pairs(&bench);
+    print_result(&bench, cosine);
     close_both(&bench);
-    return status;
+    return 0;
 }

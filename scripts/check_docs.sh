@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the documentation: every block of commands that opens with "```sh test" runs and succeeds, every
-# link to a file leads to one, and the README's table of results is the one that bench/results gives.
+# link to a file leads to one, and the tables of measurements are those that bench/results gives.
 # usage: scripts/check_docs.sh
 # Commands run as if in the root of the tree, but what they write goes to a scratch folder.
 set -u
@@ -45,6 +45,6 @@ for page in "${pages[@]}"; do
         }
     done < <(grep -oE '\]\([^)#: ]+[)#]' "$page" | sed -E 's/^\]\(//; s/[)#]$//')
 done
-scripts/results_table.py --check || bad=1
+scripts/bench_table.py --check || bad=1
 [ "$bad" = 0 ] || exit 1
 echo "docs: $blocks blocks of commands run, $links links lead somewhere"

@@ -1,0 +1,122 @@
+"""Result files of benchmarks: what they say about the machine, when times are steady enough to keep, and
+where they lie (bench/results/NAME.json).
+
+The rule: times are kept when
+- the quartiles of what is reported (ratios of pairs, times of repetitions) are at most MAX_SPREAD of its
+  median apart, with at least MIN_COUNT of them, and
+- while it was measured the process got at least MIN_PROCESSOR of the processor time of its threads.
+Else nothing is written: another program was using the machine.
+"""
+import json
+import os
+import platform
+import subprocess
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
+RESULTS = os.path.join(ROOT, "bench", "results")
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+PEER = os.path.join(ROOT, "build/peers/node_modules/@node-llama-cpp/linux-x64")
+MAX_SPREAD, MIN_COUNT, MIN_PROCESSOR = 0.15, 5, 0.8
+
+
+def quartiles(values):
+    """(low quartile, median, high quartile), between neighbours by their distance."""
+    ordered = sorted(values)
+
+    def at(share):
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+    return at(0.25), at(0.5), at(0.75)
+
+
+def median(values):
+    return quartiles(values)[1]
+
+
+def spread(values):
+    """Distance of the quartiles as a share of the median."""
+    low, middle, high = quartiles(values)
+    return (high - low) / middle
+
+
+def complaint(what, values, processor_use, threads):
+    """Why values must not be kept, or None."""
+    if len(values) < MIN_COUNT:
+        return "%s: %d measurements; at least %d were expected" % (what, len(values), MIN_COUNT)
+    if spread(values) > MAX_SPREAD:
+        return "%s: quartiles lie %.1f %% of the median apart; at most %.0f %% were expected" % (
+            what, 100 * spread(values), 100 * MAX_SPREAD)
+    if processor_use < MIN_PROCESSOR * threads:
+        return "%s: got %.2f of %d processors; at least %.2f were expected" % (
+            what, processor_use, threads, MIN_PROCESSOR * threads)
+    return None
+
+
+def processor_name():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"
+
+
+def commit():
+    """The commit measured, "-dirty" with changes that are not in it."""
+    try:
+        return subprocess.run(["git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"],
+                              cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def facts():
+    """Of machine and source, the same in every result."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"machine": {"processor": processor_name(), "cores": len(os.sched_getaffinity(0)),
+                        "memory_gb": round(memory / 1e9, 1)},
+            "commit": commit()}
+
+
+def write(name, result):
+    os.makedirs(RESULTS, exist_ok=True)
+    path = os.path.join(RESULTS, name + ".json")
+    with open(path + ".new", "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    os.rename(path + ".new", path)
+    print("%s: written" % os.path.relpath(path))
+
+
+def read(kind):
+    """[(name, result)] of that kind, by name."""
+    out = []
+    for entry in sorted(os.listdir(RESULTS)) if os.path.isdir(RESULTS) else []:
+        if entry.endswith(".json"):
+            with open(os.path.join(RESULTS, entry)) as file:
+                result = json.load(file)
+            if result["kind"] == kind:
+                out.append((entry[:-len(".json")], result))
+    return out
+
+
+def model_file(arch, file_type="Q4_K_M", layers=None):
+    """A file of random blocks in the shapes of a model, written to build/models when it is not there."""
+    name = "%s-random-%s%s.gguf" % (arch, file_type, "-%d-layers" % layers if layers else "")
+    path = os.path.join(ROOT, "build", "models", name)
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        command = [os.path.join(ROOT, "scripts/make_random_model.py"), path, "--arch", arch,
+                   "--type", file_type] + (["--layers", str(layers)] if layers else [])
+        subprocess.run(command, check=True, stdout=sys.stderr)
+    return path
+
+
+def warm(path):
+    """Reads the file once, so that it is in the page cache."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(1 << 24):
+            pass

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""Makes the tables of README.md and docs/benchmarks.md from bench/results/*.json.
+
+usage: scripts/bench_table.py [--check]
+
+A table stands between "<!-- table NAME: begin -->" and "<!-- table NAME: end -->". With --check nothing is
+written: exit status 1 when a page differs from what the results give. Numbers are computed anew from the
+single times that a result holds.
+"""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import bench_results as results
+
+PAGES = ("README.md", "docs/benchmarks.md")
+EMPTY = "Not measured yet.\n"
+
+
+def table(head, rows):
+    if not rows:
+        return EMPTY
+    lines = [head, ["---"] * len(head)] + rows
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def machine(result):
+    return "%s, %d thread%s, %s" % (result["machine"]["processor"], result["threads"],
+                                    "s" * (result["threads"] > 1), result["cpu_level"])
+
+
+def model(result):
+    return result["model"].replace(".gguf", "")
+
+
+def milliseconds(seconds):
+    return "%.0f ms" % (1000 * results.median(seconds))
+
+
+def against_peer(result, side):
+    """Time of a side and how many times faster it is, with the quartiles of the pairs."""
+    peer, own = result["seconds"]["llama"]["wall"], result["seconds"][side]["wall"]
+    low, middle, high = results.quartiles([a / b for a, b in zip(peer, own)])
+    return "%s, **%.2fx** (%.2f to %.2f)" % (milliseconds(own), middle, low, high)
+
+
+def compared(mode):
+    return [result for _, result in results.read("compare") if result["mode"] == mode]
+
+
+def peer(result):
+    library = result["llama_libraries"].rsplit(", ", 1)[-1]
+    return "%s, %s" % (result["llama_version"], library)
+
+
+def speed_table():
+    return table(["model", "machine", "canvas", "llama.cpp, all rows", "dllm, all rows", "dllm, candidates"],
+                 [[model(r), machine(r), str(r["canvas"]), milliseconds(r["seconds"]["llama"]["wall"]),
+                   against_peer(r, "dllm_all_rows"), "%d: %s" % (r["rows"], against_peer(r, "dllm_rows"))]
+                  for r in compared("model")])
+
+
+def comparison_table(mode):
+    return table(["file", "machine", "canvas", "pairs", "llama.cpp", "llama.cpp, all rows", "dllm, all rows",
+                  "dllm, candidates", "commit"],
+                 [[model(r), machine(r), str(r["canvas"]), str(len(r["seconds"]["llama"]["wall"])), peer(r),
+                   milliseconds(r["seconds"]["llama"]["wall"]), against_peer(r, "dllm_all_rows"),
+                   "%d: %s" % (r["rows"], against_peer(r, "dllm_rows")), r["commit"]]
+                  for r in compared(mode)])
+
+
+def stepped():
+    return sorted((result for _, result in results.read("step")),
+                  key=lambda r: (r["model"], r["canvas"], -r["threads"]))
+
+
+def step_row(result, step):
+    total = results.median(step["ms_each"])
+    parts = ["%.1f ms, %.1f %%" % (step[part + "_ms"], 100 * step[part + "_ms"] / total)
+             for part in ("matmul", "attention", "head", "rest")]
+    share = step["share_of_ceiling"]
+    return [model(result), machine(result), str(result["canvas"]), str(step["rows"]), "%.1f ms" % total,
+            *parts, "%.0f of %.0f Gop/s, %.1f %%" % (step["gop_per_s"], step["ceiling_gop_per_s"],
+                                                     100 * share)]
+
+
+def steps_table():
+    return table(["model", "machine", "canvas", "rows", "step", "matmul", "attention", "head", "rest",
+                  "matrix products"],
+                 [step_row(r, step) for r in stepped() for step in (r["step"], r["all_rows"])
+                  if step])
+
+
+def start_table():
+    return table(["model", "machine", "canvas", "load", "first step begins", "first step is finished",
+                  "peak memory", "beside the file", "commit"],
+                 [[model(r), machine(r), str(r["canvas"]), "%.3f s" % r["load_s"],
+                   "%.3f s" % r["first_step_began_s"], "%.3f s" % r["first_step_finished_s"],
+                   "%.2f GB" % (r["peak_rss_bytes"] / 1e9), "%.3fx" % (r["peak_rss_bytes"] / r["file_bytes"]),
+                   r["commit"]] for r in stepped()])
+
+
+def products_table():
+    rows = [[p["type"], "%d x %d" % (p["rows"], p["width"]), str(p["tokens"]), p["cpu_level"],
+             str(p["threads"]), "%.2f ms" % results.median(p["ms_each"]), "%.2f GB/s" % p["weight_gb_per_s"],
+             "%.0f Gop/s" % p["gop_per_s"], "%.0f Gop/s" % p["ceiling_gop_per_s"],
+             "%.1f %%" % (100 * p["share_of_ceiling"])]
+            for _, result in results.read("products") for p in result["products"]]
+    text = table(["type", "rows x width", "tokens", "level", "threads", "time", "weights", "operations",
+                  "ceiling", "share"], rows)
+    for _, result in results.read("products"):
+        text += "\n%s, commit %s.\n" % (result["machine"]["processor"], result["commit"])
+    return text
+
+
+TABLES = {"speed": speed_table, "compare": lambda: comparison_table("model"),
+          "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
+          "steps": steps_table, "start": start_table, "products": products_table}
+
+
+def filled(text):
+    """The page with every table made anew."""
+    def fill(match):
+        return "%s\n%s\n%s" % (match.group(1), TABLES[match.group(2)](), match.group(3))
+
+    return re.sub(r"(<!-- table (\w+): begin -->\n).*?(<!-- table \2: end -->)", fill, text, flags=re.S)
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    different = 0
+    for page in PAGES:
+        path = os.path.join(ROOT, page)
+        with open(path) as file:
+            text = file.read()
+        wanted = filled(text)
+        if wanted == text:
+            continue
+        if check:
+            print("%s: a table is not that of bench/results; run scripts/bench_table.py" % page)
+            different = 1
+        else:
+            with open(path, "w") as file:
+                file.write(wanted)
+    return different
+
+
+if __name__ == "__main__":
+    sys.exit(main())

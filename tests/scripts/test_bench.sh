@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The tables of measurements must say what the result files say, and unsteady times must not be kept: plants
+# results in a small tree and looks at what bench_table.py, bench_results.py and bench/compare make of them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree"/{docs,scripts,bench/results}
+cp scripts/bench_table.py "$tree/scripts/"
+cp bench/bench_results.py "$tree/bench/"
+passed=0 failed=0
+
+expect() { # name, then a command that must succeed
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name: $output"
+    fi
+}
+
+pages() { # fresh pages, one table each
+    printf 'Text.\n<!-- table speed: begin -->\n<!-- table speed: end -->\nMore.\n' >"$tree/README.md"
+    printf '<!-- table steps: begin -->\n7 ms\n<!-- table steps: end -->\n' >"$tree/docs/benchmarks.md"
+}
+make_tables() { /usr/bin/python3 "$tree/scripts/bench_table.py" "$@"; }
+lacks() { ! grep -q "$1" "$2"; }
+check_fails() { # text that the complaint must hold
+    local output
+    output=$(make_tables --check) && return 1
+    [[ $output == *"$1"* ]]
+}
+
+pages
+expect "a page whose table was typed by hand is found" check_fails "docs/benchmarks.md: a table is not that"
+expect "tables are made" make_tables
+expect "nothing measured" grep -qx "Not measured yet." "$tree/README.md"
+expect "what was typed is gone" lacks "7 ms" "$tree/docs/benchmarks.md"
+expect "the rest of a page stays" grep -qx "More." "$tree/README.md"
+expect "and stands the check" make_tables --check
+
+# 2 s against 0.5 s in four pairs of five: four times faster, whatever a summary in the file may say.
+cat >"$tree/bench/results/compare-x.json" <<'JSON'
+{"kind": "compare", "mode": "model", "model": "x.gguf", "canvas": 148, "rows": 32, "threads": 2,
+ "cpu_level": "avx2", "machine": {"processor": "P"}, "commit": "c", "times_faster": {"dllm_rows": 99},
+ "seconds": {"llama": {"wall": [2, 2, 2, 2, 1]}, "dllm_all_rows": {"wall": [1, 1, 1, 1, 1]},
+             "dllm_rows": {"wall": [0.5, 0.5, 0.5, 0.5, 0.5]}}}
+JSON
+expect "a new result is missed" check_fails "README.md: a table is not that"
+expect "tables are made anew" make_tables
+expect "the ratio of the pairs" \
+    grep -qF '| 2000 ms | 1000 ms, **2.00x** (2.00 to 2.00) | 32: 500 ms, **4.00x** (4.00 to 4.00) |' "$tree/README.md"
+expect "the new tables stand the check" make_tables --check
+sed -i 's/4\.00x/4.10x/' "$tree/README.md"
+expect "a changed number is found" check_fails "README.md: a table is not that"
+
+python() { PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=bench /usr/bin/python3 -c "$1"; }
+expect "medians and quartiles" python '
+import bench_results as r
+assert r.quartiles([4, 1, 3, 2, 5]) == (2, 3, 4)
+assert r.median([1, 2]) == 1.5'
+expect "when times are kept" python '
+import bench_results as r
+steady = [1, 1.01, 1.02, 1.03, 1.04]
+assert r.complaint("x", steady, 1.9, 2) is None
+assert "4 measurements" in r.complaint("x", steady[:4], 1.9, 2)
+assert "processors" in r.complaint("x", steady, 1.5, 2)
+assert "quartiles" in r.complaint("x", [1, 1, 1.1, 1.2, 1.2], 1.9, 2)'
+expect "when a comparison is kept" python '
+import importlib.machinery, importlib.util
+loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
+compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+loader.exec_module(compare)
+def result(cosine=1, dllm=1.0, processor=2.0):
+    times = lambda wall: {"wall": wall, "processor": [processor * x for x in wall]}
+    return {"lowest_cosine": cosine, "threads": 2, "seconds": {
+        "llama": times([4.0] * 5), "dllm_all_rows": times([1.0] * 5),
+        "dllm_rows": times([1, 1, 1, dllm, dllm])}}
+assert compare.complaints(result()) == []
+assert "logits differ" in compare.complaints(result(cosine=0.9))[0]
+assert "quartiles" in compare.complaints(result(dllm=1.5))[0]
+assert "processors" in compare.complaints(result(processor=1.0))[0]'
+rows_refused() { [[ $(bench/compare --rows 200 2>&1) == *"--rows is 200; expected 1 to --canvas, 148" ]]; }
+expect "more rows than positions" rows_refused
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
