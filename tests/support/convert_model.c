@@ -6,6 +6,7 @@
 #include "dtype.h"
 #include "gguf_writer.h"
 #include "half.h"
+#include "kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,12 +60,30 @@ static void put_matrix(struct gguf_writer *out, const struct dllm_tensor *tensor
     free(halves);
 }
 
+static void put_expanded(struct gguf_writer *out, const struct dllm_tensor *tensor)
+{
+    size_t width = tensor->shape[0], rows = tensor->shape[1];
+    size_t row_bytes = dtype_row_bytes(tensor->type, width);
+    float *floats = malloc(sizeof(float) * width * rows);
+    char name[NAME_BYTES];
+
+    if (!floats)
+        abort();
+    for (size_t r = 0; r < rows; r++)
+        dequantize_row(tensor->type, (const char *)tensor->data + r * row_bytes, (int)width,
+                       floats + r * width);
+    gguf_write_tensor(out, terminated(tensor->name, name), DTYPE_F32, width, rows, floats);
+    free(floats);
+}
+
 static void put_tensor(struct gguf_writer *out, const struct dllm_tensor *tensor,
                        enum convert_kind kind)
 {
     char name[NAME_BYTES];
 
-    if (tensor->dims == 2)
+    if (tensor->dims == 2 && kind == CONVERT_EXPANDED)
+        put_expanded(out, tensor);
+    else if (tensor->dims == 2)
         put_matrix(out, tensor, kind);
     else
         gguf_write_tensor(out, terminated(tensor->name, name), tensor->type, tensor->shape[0], 1,

@@ -1,7 +1,7 @@
 /*
  * convert_model.h: the same model with other weight types, for tests: copies
- * a GGUF file and turns its F32 matrices into half floats, or rounds them as
- * half floats would be and leaves them F32.
+ * a GGUF file and turns its F32 matrices into half floats, rounds them as half
+ * floats would be and leaves them F32, or expands matrices of any type to F32.
  */
 #ifndef CONVERT_MODEL_H
 #define CONVERT_MODEL_H
@@ -13,10 +13,11 @@ enum convert_kind {
     CONVERT_F16,
     CONVERT_BF16,
     CONVERT_F32_ROUNDED_F16, /* F32 values that an F16 holds exactly */
-    CONVERT_F32_ROUNDED_BF16
+    CONVERT_F32_ROUNDED_BF16,
+    CONVERT_EXPANDED /* F32 values that the blocks stand for; the one kind for quantized files */
 };
 
-/* Reads the file at in, whose tensors are all F32, and writes the converted one
+/* Reads the file at in and writes the converted one
  * to out. Returns false when either file cannot be opened, read or written. */
 bool convert_model(const char *in, const char *out, enum convert_kind kind);
 
