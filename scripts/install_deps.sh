@@ -1,24 +1,28 @@
 #!/usr/bin/env bash
 # Installs from Debian what dllm needs. Quick, and silent but for one line, when all of it is there.
-# usage: scripts/install_deps.sh [build]
+# usage: scripts/install_deps.sh [build|all]
 #   build   only what compiling needs; without it also what the tests use
+#   all     also what the comparisons with llama.cpp use, which are skipped without it
 set -eu
 
 # A tool counts as present when it runs, wherever it came from; a library when its package is there.
 tools_build="gcc:gcc make:make ld:binutils"
 packages_build="libc6-dev libpcre2-dev libjansson-dev"
-tools_test="python3:python3 npm:npm node:nodejs timeout:coreutils"
-packages_test="libcmocka-dev python3-numpy ca-certificates"
+tools_test="python3:python3 timeout:coreutils"
+packages_test="libcmocka-dev"
+tools_peers="npm:npm node:nodejs"
+packages_peers="python3-numpy ca-certificates"
 
 tools=$tools_build packages=$packages_build
-case "${1:-all}" in
-build) ;;
-all) tools="$tools $tools_test" packages="$packages $packages_test" ;;
+case "${1:-test}" in
+build | test | all) ;;
 *)
-    echo "usage: scripts/install_deps.sh [build]" >&2
+    echo "usage: scripts/install_deps.sh [build|all]" >&2
     exit 2
     ;;
 esac
+[ "${1:-}" = build ] || tools="$tools $tools_test" packages="$packages $packages_test"
+[ "${1:-}" != all ] || tools="$tools $tools_peers" packages="$packages $packages_peers"
 
 missing=""
 for pair in $tools; do

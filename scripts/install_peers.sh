@@ -12,7 +12,7 @@ for package in "$@"; do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 command -v npm >/dev/null 2>&1 || {
-    echo "npm is not installed (scripts/install_deps.sh brings it)"
+    echo "npm is not installed (scripts/install_deps.sh all brings it)"
     exit 77
 }
 mkdir -p "$dir"
