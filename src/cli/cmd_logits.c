@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     LOGITS_MODEL,
@@ -234,6 +235,17 @@ static void print_notes(const struct dllm_engine *engine, const struct row_list 
     fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
 }
 
+/* The file to write would take the model's place. */
+static int refuse_own_model(const char *model, const char *path)
+{
+    struct stat read, written;
+
+    if (stat(model, &read) != 0 || stat(path, &written) != 0 || read.st_dev != written.st_dev ||
+        read.st_ino != written.st_ino)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "--out \"%s\" is the model itself; choose another name", path);
+}
+
 static int open_and_run(const struct opts *opts, const struct row_list *list)
 {
     const struct opt_value *values = opts->values;
@@ -246,6 +258,8 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
     struct dllm_error error = {0};
     int code = cli_check_model_path(engine_options.model_path);
 
+    if (!code)
+        code = refuse_own_model(engine_options.model_path, values[LOGITS_OUT].text);
     if (code)
         return code;
     if (dllm_engine_open(&engine_options, &engine, &error))

@@ -29,6 +29,19 @@ $ dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3 -o none/x
 ! error: "none/x" could not be opened for writing: No such file or directory
 = 1
 
+# The model is not overwritten, under whatever name it is given.
+$ cp "$models/llada-Q4_K_M.gguf" m.gguf; ln -s m.gguf link; mkdir d
+> for out in m.gguf ./d/../m.gguf link; do dllm logits -m m.gguf --tokens 3 -o $out; echo $?; done
+> dllm logits -m link --tokens 3 -o m.gguf; echo $?; cmp m.gguf "$models/llada-Q4_K_M.gguf"
+| 2
+| 2
+| 2
+| 2
+! error: --out "m.gguf" is the model itself; choose another name
+! error: --out "./d/../m.gguf" is the model itself; choose another name
+! error: --out "link" is the model itself; choose another name
+! error: --out "m.gguf" is the model itself; choose another name
+
 # A failure leaves the old file alone.
 $ echo old > x; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3,2000 -o x; cat x; ls
 ! error: id 2000 at position 1 of the canvas is outside the vocabulary; ids from 0 to 1023 were expected
