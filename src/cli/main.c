@@ -55,25 +55,27 @@ static int fail_unknown_command(const char *name)
                     near ? near : "", near ? "\"?" : "");
 }
 
-/* dllm help [COMMAND] */
-static int run_help(int argc, char **argv)
-{
-    const struct command *command;
-
-    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
-        return print_general_help();
-    if (argc > 1)
-        return cli_fail(CLI_USAGE, "unexpected argument \"%s\"; help takes one COMMAND", argv[1]);
-    command = find_command(argv[0]);
-    return command ? print_help(command) : fail_unknown_command(argv[0]);
-}
-
 static bool asks_for_help(int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
     return false;
+}
+
+/* dllm help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+    const struct command *command;
+
+    if (argc == 0 || asks_for_help(argc, argv))
+        return print_general_help();
+    if (argc > 1)
+        return cli_fail(CLI_USAGE, "unexpected argument \"%s\"; help takes one COMMAND", argv[1]);
+    if (strcmp(argv[0], "help") == 0)
+        return print_general_help();
+    command = find_command(argv[0]);
+    return command ? print_help(command) : fail_unknown_command(argv[0]);
 }
 
 /* What the program does without a command that exists. */
@@ -125,8 +127,10 @@ int main(int argc, char **argv)
     const struct command *command;
 
     occupy_standard_streams();
-    /* A closed pipe shows as a failed write, so that half-written files are removed. */
+    /* A closed pipe and a limit on file sizes show as failed writes, so that half-written files are
+     * removed. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     cli_set_arguments(argc, argv);
     command = argc > 1 ? find_command(argv[1]) : NULL;
     if (command)

@@ -5,6 +5,8 @@ $ dllm --version
 $ dllm help | grep -c "^  [a-z]"
 | 6
 
+$ dllm help > a; for how in "help help" "help --help" --help -h; do dllm $how | cmp - a; done
+
 # --help wins over every other problem ...
 $ dllm run --bogus --steps 0 --steps 0 --help | head -1
 | usage: dllm run -m MODEL.gguf [PROMPT] [options]
