@@ -133,7 +133,10 @@ $ dllm run -m none.gguf hi --top-p 1.01
 ! error: --top-p needs a number from 0 to 1, not "1.01"
 = 2
 $ dllm run -m none.gguf hi --eps 0
-! error: --eps needs a number above 0 and up to 0.999, not "0"
+! error: --eps needs a number from 1e-09 to 0.999, not "0"
+= 2
+$ dllm run -m none.gguf hi --eps 1e-10
+! error: --eps needs a number from 1e-09 to 0.999, not "1e-10"
 = 2
 $ dllm run -m none.gguf hi --threshold 0
 ! error: --threshold needs a number above 0 and up to 1, not "0"
