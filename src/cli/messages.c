@@ -15,12 +15,13 @@ static int fail_shape(const char *path, size_t index)
 }
 
 /* The role as a static string, NULL if it is none. */
-static const char *find_role(const char *name)
+static const char *find_role(const json_t *role)
 {
     static const char *const roles[] = {"system", "user", "assistant"};
+    size_t size = json_string_length(role);
 
-    for (int i = 0; name && i < 3; i++)
-        if (strcmp(name, roles[i]) == 0)
+    for (int i = 0; i < 3; i++)
+        if (size == strlen(roles[i]) && memcmp(json_string_value(role), roles[i], size) == 0)
             return roles[i];
     return NULL;
 }
@@ -29,7 +30,7 @@ static const char *find_role(const char *name)
 static bool take_message(const json_t *item, struct dllm_message *out)
 {
     const json_t *content = json_object_get(item, "content");
-    const char *role = find_role(json_string_value(json_object_get(item, "role")));
+    const char *role = find_role(json_object_get(item, "role"));
     size_t size = json_string_length(content);
     char *copy;
 

@@ -68,6 +68,9 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" - <&-
 $ echo '[{"role": "user"}]' > m.json; dllm run -m "$models/llada-Q4_K_M.gguf" --messages m.json
 ! error: message 1 of "m.json" is not of the form {"role": "system", "user" or "assistant", "content": TEXT}
 = 1
+$ echo '[{"role": "user\u0000", "content": "x"}]' > m.json; dllm run -m "$models/llada-Q4_K_M.gguf" --messages m.json
+! error: message 1 of "m.json" is not of the form {"role": "system", "user" or "assistant", "content": TEXT}
+= 1
 $ echo '[{"role": "user", ' > m.json; dllm run -m "$models/llada-Q4_K_M.gguf" --messages m.json
 !~ error: "m.json" is not valid JSON: line *
 = 1
