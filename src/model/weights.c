@@ -183,14 +183,18 @@ static bool is_layer_tensor(const struct binder *binder, struct dllm_string name
         "attn_q.bias",      "attn_k.bias",     "attn_v.bias",   "attn_output.weight",
         "ffn_norm.weight",  "ffn_gate.weight", "ffn_up.weight", "ffn_down.weight",
     };
-    char text[96], suffix[64];
-    int layer, used = 0;
+    char text[96], suffix[64], again[96];
+    int layer;
 
     if (name.size >= sizeof text)
         return false;
     memcpy(text, name.data, name.size);
     text[name.size] = 0;
-    if (sscanf(text, "blk.%9d.%63s%n", &layer, suffix, &used) != 2 || (size_t)used != name.size)
+    if (sscanf(text, "blk.%9d.%63s", &layer, suffix) != 2)
+        return false;
+    /* Numbers have several spellings, of which the model looks for one. */
+    snprintf(again, sizeof again, "blk.%d.%s", layer, suffix);
+    if (strlen(again) != name.size || memcmp(again, name.data, name.size) != 0)
         return false;
     for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
         if (strcmp(suffix, suffixes[i]) == 0)

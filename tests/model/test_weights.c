@@ -115,6 +115,12 @@ static void test_bad_tensors(void **state)
     LLADA(extra_tensor, "blk.0.attn_q_norm.weight", DLLM_ERROR_UNSUPPORTED,
           "tensor blk.0.attn_q_norm.weight has no place in a llada model of 2 layers; running "
           "without it would give wrong answers");
+    LLADA(extra_tensor, "blk.00.attn_q.weight", DLLM_ERROR_UNSUPPORTED,
+          "tensor blk.00.attn_q.weight has no place in a llada model of 2 layers; running "
+          "without it would give wrong answers");
+    LLADA(extra_tensor, "blk.+1.ffn_up.weight", DLLM_ERROR_UNSUPPORTED,
+          "tensor blk.+1.ffn_up.weight has no place in a llada model of 2 layers; running "
+          "without it would give wrong answers");
     LLADA(biases, 1, DLLM_ERROR_FORMAT,
           "tensor blk.0.attn_k.bias is missing; a llada model of 2 layers must have it");
     LLADA(without_tensor, "token_embd.weight", DLLM_ERROR_FORMAT,
