@@ -81,6 +81,7 @@ static void row_open(struct row *row, const float *logits, char *scratch)
     row_drop(row, row->rules->banned, row->rules->banned_count);
 }
 
+/* Messages count steps from 1, as reports of progress do. */
 static enum dllm_status row_check(struct row *row, struct dllm_error *error)
 {
     int bad;
@@ -91,13 +92,13 @@ static enum dllm_status row_check(struct row *row, struct dllm_error *error)
                            "position %d, step %u: the logits hold NaN or +infinity where finite "
                            "numbers are expected; the model file is damaged or its activations "
                            "overflow: compare it with its source",
-                           (int)row->position, (unsigned)row->rules->step);
+                           (int)row->position, (unsigned)row->rules->step + 1);
     if (row->max == -INFINITY)
         return status_fail(error, DLLM_ERROR_NUMERIC,
                            "position %d, step %u: no token that may be chosen has a finite logit "
                            "(expected at least one); the model file is damaged: compare it with "
                            "its source",
-                           (int)row->position, (unsigned)row->rules->step);
+                           (int)row->position, (unsigned)row->rules->step + 1);
     row->best = row_find(row, row->max);
     return DLLM_OK;
 }

@@ -285,7 +285,7 @@ static void test_errors_of_the_model(void **state)
     bench.toy.fail_at = 3;
     bench_fill(&bench, prompt, 1, NULL, 0);
     assert_int_equal(bench_try(&bench), DLLM_ERROR_NUMERIC);
-    assert_non_null(strstr(bench.error.message, "position 1, step 2"));
+    assert_non_null(strstr(bench.error.message, "position 1, step 3"));
     assert_int_equal(bench.log.step_count, 2);
     assert_int_equal(bench.canvas[bench.log.positions[0]], bench.log.tokens[0]);
 

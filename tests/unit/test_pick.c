@@ -279,7 +279,7 @@ static void assert_refused(const float *logits, int vocab, const struct pick_rul
     memset(&error, 0, sizeof error);
     assert_int_equal(try_pick(logits, vocab, rules, 17, &pick), DLLM_ERROR_NUMERIC);
     assert_int_equal(error.status, DLLM_ERROR_NUMERIC);
-    assert_non_null(strstr(error.message, "position 17, step 5"));
+    assert_non_null(strstr(error.message, "position 17, step 6"));
     assert_non_null(strstr(error.message, words));
 }
 
