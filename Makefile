@@ -11,6 +11,9 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 
+ifneq ($(CUDA),0)
+$(error CUDA=$(CUDA): there are no GPU kernels in this version; leave CUDA out)
+endif
 ifneq ($(SAN),)
 BUILD := $(BUILD)-$(SAN)
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -129,7 +132,9 @@ help:
 	@echo "make check      the kernels against the reference, per CPU level"
 	@echo "make bench      speed: steps, matrix products, beside llama.cpp; keeps results"
 	@echo "make lint       layers, symbols, instruction sets, format"
-	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured"
-	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, CUDA=0"
+	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured; make uninstall"
+	@echo "make clean      removes what was built"
+	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, PREFIX, DESTDIR;"
+	@echo "                CUDA=0, the only value before there are GPU kernels"
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
