@@ -56,14 +56,32 @@ void run_clear_bar(const struct run_watch *watch)
         fputs("\r\033[K", stderr);
 }
 
-static void print_schedule(const struct dllm_generate_options *settings)
+/* The steps asked for; 0: they are not counted out. */
+static int scheduled_steps(const struct dllm_generate_options *settings)
 {
-    int steps = settings->steps ? settings->steps : settings->max_tokens;
+    if (settings->threshold > 0 || settings->factor > 0)
+        return 0;
+    return settings->steps ? settings->steps : settings->max_tokens;
+}
+
+static int block_length(const struct dllm_generate_options *settings)
+{
     int block = settings->block_length ? settings->block_length : settings->max_tokens;
 
-    fprintf(stderr, "schedule: %d steps, blocks of %d, remasking %s, temperature %g, seed %llu",
-            steps, block < settings->max_tokens ? block : settings->max_tokens,
-            run_remasking_name(settings->remasking), settings->temperature,
+    return block < settings->max_tokens ? block : settings->max_tokens;
+}
+
+static void print_schedule(const struct dllm_generate_options *settings)
+{
+    int steps = scheduled_steps(settings);
+
+    fputs("schedule: ", stderr);
+    if (steps)
+        fprintf(stderr, "%d steps", steps);
+    else
+        fputs("as many steps as it takes", stderr);
+    fprintf(stderr, ", blocks of %d, remasking %s, temperature %g, seed %llu",
+            block_length(settings), run_remasking_name(settings->remasking), settings->temperature,
             (unsigned long long)settings->seed);
     if (settings->top_p < 1)
         fprintf(stderr, ", top-p %g", settings->top_p);
@@ -95,11 +113,14 @@ void run_print_start(const struct run_facts *facts)
     fprintf(stderr, "device: %s%s, level %s, %d thread%s\n", model->device,
             facts->device_auto ? " (auto: this build has no GPU support)" : "", model->cpu_level,
             model->threads, model->threads == 1 ? "" : "s");
-    fprintf(stderr, "prompt: %zu tokens%s, canvas %zu (context length %d)\n", facts->prompt_tokens,
+    fprintf(stderr, "prompt: %zu tokens%s, canvas %zu", facts->prompt_tokens,
             facts->chat ? " with chat template" : "",
             facts->prompt_tokens + (size_t)facts->settings.max_tokens +
-                facts->settings.suffix_count,
-            model->context_length);
+                facts->settings.suffix_count);
+    if (model->context_length)
+        fprintf(stderr, " (context length %d)\n", model->context_length);
+    else
+        fputs(" (the model states no context length)\n", stderr);
     if (facts->chat && model->chat_template_differs)
         fputs("warning: the file's own chat template has other control tokens than the one "
               "applied; --no-chat feeds text as it is\n",
@@ -145,20 +166,30 @@ void run_print_end(const struct run_facts *facts, const struct dllm_result *resu
     fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
 }
 
-static json_t *settings_object(const struct dllm_generate_options *settings)
+static json_t *stop_array(const struct dllm_generate_options *settings)
 {
-    int steps = settings->steps ? settings->steps : settings->max_tokens;
-    int block = settings->block_length ? settings->block_length : settings->max_tokens;
+    json_t *array = json_array();
 
-    return json_pack("{s:i, s:i, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:b}",
-                     "max_tokens", settings->max_tokens, "steps", steps, "block_length",
-                     block < settings->max_tokens ? block : settings->max_tokens, "temperature",
-                     settings->temperature, "remasking", run_remasking_name(settings->remasking),
-                     "top_p", settings->top_p, "top_k", settings->top_k, "alg_temp",
-                     settings->alg_temp, "eps", settings->eps, "cfg_scale", settings->cfg_scale,
-                     "threshold", settings->threshold, "factor", settings->factor, "eos_policy",
-                     run_eos_policy_name(settings->eos_policy), "early_stop",
-                     !settings->no_early_stop, "allow_long", settings->allow_long);
+    for (size_t i = 0; array && i < settings->stop_count; i++)
+        json_array_append_new(array, out_json_text(settings->stop[i].data, settings->stop[i].size));
+    return array;
+}
+
+static json_t *settings_object(const struct dllm_generate_options *settings, bool chat)
+{
+    int steps = scheduled_steps(settings);
+
+    return json_pack(
+        "{s:b, s:i, s:o, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:I, s:o, s:b, "
+        "s:b}",
+        "chat", chat, "max_tokens", settings->max_tokens, "steps",
+        steps ? json_integer(steps) : json_null(), "block_length", block_length(settings),
+        "temperature", settings->temperature, "remasking", run_remasking_name(settings->remasking),
+        "top_p", settings->top_p, "top_k", settings->top_k, "alg_temp", settings->alg_temp, "eps",
+        settings->eps, "cfg_scale", settings->cfg_scale, "threshold", settings->threshold, "factor",
+        settings->factor, "eos_policy", run_eos_policy_name(settings->eos_policy), "suffix_tokens",
+        (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
+        !settings->no_early_stop, "allow_long", settings->allow_long);
 }
 
 static json_t *step_times(const struct dllm_timings *times)
@@ -184,8 +215,9 @@ int run_print_json(const struct run_facts *facts, const struct dllm_result *resu
         "version", dllm_version(), "model", out_json_text(model->name, strlen(model->name)), "arch",
         model->architecture, "quantization", model->quantization, "device", model->device,
         "cpu_level", model->cpu_level, "threads", model->threads, "seed",
-        (json_int_t)facts->settings.seed, "settings", settings_object(&facts->settings),
-        "prompt_tokens", (json_int_t)facts->prompt_tokens, "generated_ids",
+        (json_int_t)facts->settings.seed, "settings",
+        settings_object(&facts->settings, facts->chat), "prompt_tokens",
+        (json_int_t)facts->prompt_tokens, "generated_ids",
         out_json_ids(result->ids.ids, result->ids.count), "text",
         out_json_text(result->text.data, result->text.size), "finish_reason",
         finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",

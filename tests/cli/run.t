@@ -81,6 +81,17 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello there" -n 4 --steps 2 --verbose
 !~ answer: * tokens, * tokens per second
 !~ peak memory: * MiB
 
+# What is not counted or not known is not made up.
+$ LC_ALL=C sed 's/llada.context_length/llada.context_other_/' "$models/llada-Q4_K_M.gguf" > m.gguf
+> dllm run -m m.gguf hi -n 4 --threshold 0.5 --verbose 2>&1 > /dev/null | grep -e ^prompt -e ^schedule
+|~ prompt: * tokens with chat template, canvas * (the model states no context length)
+| schedule: as many steps as it takes, blocks of 4, remasking low_confidence, temperature 0, seed 42, threshold 0.5
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --threshold 0.5 --stop zz --stop ä --suffix hi --no-chat --json |
+>   python3 -c 'import json, sys; s = json.load(sys.stdin)["settings"]
+> print(s["steps"], s["stop"] == ["zz", "\u00e4"], s["suffix_tokens"], s["chat"])'
+% python3
+| None True 2 False
+
 # A chat with a Dream model samples unless told otherwise, and says so; --temperature 0 is greedy.
 $ m="$models/dream-Q4_K_M.gguf"; for t in "" "--temperature 0" "--no-chat"; do
 >   dllm run -m "$m" hi -n 2 $t --verbose 2>&1 > /dev/null | grep -e schedule -e note; done
