@@ -163,7 +163,7 @@ DLLM_API const char *dllm_type_name(uint32_t type);
 
 struct dllm_engine_options {
     const char *model_path; /* a GGUF file */
-    int threads;            /* 0: every core this process may use */
+    int threads;            /* up to 1024; 0: every core this process may use */
     const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
     bool vocab_only;        /* load the tokenizer alone; only text calls work */
 };

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More threads than any machine has cores are a mistake that would exhaust it. */
+enum { THREADS_MOST = 1024 };
+
 static enum dllm_status load_weights(struct dllm_engine *engine, struct dllm_error *error)
 {
     TRY(hparams_read(engine->file, &engine->model.hparams, error));
@@ -82,9 +85,10 @@ static enum dllm_status list_unprintable(struct dllm_engine *engine, struct dllm
 enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
                                        struct dllm_error *error)
 {
-    if (threads < 0)
+    if (threads < 0 || threads > THREADS_MOST)
         return status_fail(error, DLLM_ERROR_USAGE,
-                           "threads is %d; at least 1, or 0 for all cores, was expected", threads);
+                           "threads is %d; 1 to %d, or 0 for all cores, was expected", threads,
+                           THREADS_MOST);
     return backend_cpu_create(threads ? threads : machine_usable_cores(), cpu_level, out, error);
 }
 

@@ -157,6 +157,17 @@ static int on_step(void *context, const struct dllm_step *step)
 
 /* --- a run --- */
 
+/* The sum; SIZE_MAX if it does not fit. */
+static size_t canvas_length(size_t prompt, size_t region, size_t suffix)
+{
+    size_t length;
+
+    if (__builtin_add_overflow(prompt, region, &length) ||
+        __builtin_add_overflow(length, suffix, &length))
+        return SIZE_MAX;
+    return length;
+}
+
 static enum dllm_status check(struct generation *generation, size_t prompt_count,
                               const int32_t *prompt, struct dllm_error *error)
 {
@@ -164,9 +175,9 @@ static enum dllm_status check(struct generation *generation, size_t prompt_count
     const struct dllm_generate_options *options = generation->options;
 
     TRY(denoise_check(&generation->model, options, error));
-    TRY(session_check_length(session,
-                             prompt_count + (size_t)options->max_tokens + options->suffix_count,
-                             options->allow_long, error));
+    TRY(session_check_length(
+        session, canvas_length(prompt_count, (size_t)options->max_tokens, options->suffix_count),
+        options->allow_long, error));
     TRY(session_check_ids(session, prompt, prompt_count, "prompt", error));
     return session_check_ids(session, options->suffix, options->suffix_count, "suffix", error);
 }

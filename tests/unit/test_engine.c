@@ -156,6 +156,8 @@ static void test_open_usage(void **state)
     options.model_path = test_data_path("models/llada-Q4_K_M.gguf");
     options.threads = -1;
     assert_int_equal(dllm_engine_open(&options, &engine, &error), DLLM_ERROR_USAGE);
+    options.threads = 1025;
+    assert_int_equal(dllm_engine_open(&options, &engine, &error), DLLM_ERROR_USAGE);
     options.threads = 1;
     options.cpu_level = "abacus";
     assert_int_equal(dllm_engine_open(&options, &engine, &error), DLLM_ERROR_USAGE);
