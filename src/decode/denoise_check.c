@@ -17,8 +17,9 @@ static enum dllm_status check_range(const char *name, double value, double low, 
 {
     if (value >= low && value <= high)
         return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_USAGE, "%s is %g; expected a number from %g to %g", name,
-                       value, low, high);
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "%s is %.10g; expected a number from %.10g to %.10g", name, value, low,
+                       high);
 }
 
 static enum dllm_status check_ranges(const struct dllm_generate_options *options,

@@ -56,7 +56,7 @@ static void test_ranges(void **state)
         REFUSE(max_tokens, 0, "from 1");
         REFUSE(max_tokens, -3, "is -3");
         REFUSE(steps, -1, "from 0");
-        REFUSE(steps, 1000001, "to 1e+06");
+        REFUSE(steps, 1000001, "to 1000000");
         REFUSE(block_length, -1, "from 0");
         REFUSE(temperature, -0.1, "from 0");
         REFUSE(temperature, (double)NAN, "nan");

@@ -308,6 +308,16 @@ static void test_usage(void **state)
         DLLM_ERROR_USAGE);
     assert_non_null(strstr(error.message, "has 2049 positions"));
     assert_non_null(strstr(error.message, "context length is 2048"));
+    /* A sum of lengths that wraps around is not a short canvas. */
+    assert_int_equal(dllm_generate(fixture.session, prompt, SIZE_MAX - 2000, &fixture.options,
+                                   &fixture.result, &error),
+                     DLLM_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "too long"));
+    fixture.options.max_tokens = 0;
+    assert_int_equal(
+        dllm_generate(fixture.session, prompt, PROMPT, &fixture.options, &fixture.result, &error),
+        DLLM_ERROR_USAGE);
+    assert_string_equal(error.message, "max_tokens is 0; expected a number from 1 to 2147483647");
     fixture.options.max_tokens = 4;
     assert_int_equal(
         dllm_generate(fixture.session, wrong, 1, &fixture.options, &fixture.result, &error),
