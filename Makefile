@@ -65,6 +65,9 @@ $(BUILD)/obj/%.o: %.c
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-Itests/support) $(CFLAGS) $(call flags,$<) -MMD -MP -c $< -o $@
 
+# The built-in model is part of this object (the assembler reads it in).
+$(BUILD)/obj/src/format/demo_model.o: models/demo.gguf
+
 # One relocatable object whose only global symbols are the public dllm_ ones.
 $(BUILD)/libdllm.a: $(LIB_OBJ)
 	$(if $(Q),@echo "  AR    $@")

@@ -130,6 +130,10 @@ struct dllm_tensor {
 
 struct dllm_file;
 
+/* Stands for the built-in demo model wherever the path of a model is asked for;
+ * it is opened without touching the disk. A file of that name is "./demo". */
+#define DLLM_DEMO_MODEL "demo"
+
 /* Maps the file at path and checks its whole directory. On success *out must
  * be closed with dllm_file_close. Thread-safe to read afterwards. */
 DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **out,
@@ -162,7 +166,7 @@ DLLM_API const char *dllm_type_name(uint32_t type);
 /* -------------------------------------------------------------- engines --- */
 
 struct dllm_engine_options {
-    const char *model_path; /* a GGUF file */
+    const char *model_path; /* a GGUF file, or DLLM_DEMO_MODEL */
     int threads;            /* up to 1024; 0: every core this process may use */
     const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
     bool vocab_only;        /* load the tokenizer alone; only text calls work */

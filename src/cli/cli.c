@@ -71,14 +71,21 @@ int cli_fail_error(const struct dllm_error *error)
                     error->message);
 }
 
+const char *cli_model_path(const struct opt_value *model)
+{
+    return model->given ? model->text : DLLM_DEMO_MODEL;
+}
+
 int cli_check_model_path(const char *path)
 {
     struct stat info;
 
+    if (strcmp(path, DLLM_DEMO_MODEL) == 0)
+        return 0;
     if (stat(path, &info) != 0 && errno == ENOENT)
         return cli_fail(CLI_FAILURE,
                         "there is no file \"%s\"; the model must be the path of a GGUF file on "
-                        "this machine (nothing is downloaded)",
+                        "this machine (nothing is downloaded), or demo, the built-in one",
                         path);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return cli_fail(CLI_FAILURE,

@@ -37,6 +37,9 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* The same for an error of the library; returns the exit code of its status. */
 int cli_fail_error(const struct dllm_error *error);
 
+/* The value of -m, or the built-in model where none was given. */
+const char *cli_model_path(const struct opt_value *model);
+
 /* Checks that path names something that can be a model before the library
  * opens it: 0, or the exit code after a message that tells what -m wants. */
 int cli_check_model_path(const char *path);

@@ -27,9 +27,9 @@ static const struct opt options[LOGITS_OPTIONS] = {
     [LOGITS_MODEL] = {.name = "model",
                       .letter = 'm',
                       .kind = OPT_PATH,
-                      .required = true,
                       .metavar = "FILE",
-                      .help = "the model, a GGUF file, as in -m MODEL.gguf"},
+                      .fallback = "demo",
+                      .help = "the model, a GGUF file; demo: the built-in one"},
     [LOGITS_TOKENS] = {.name = "tokens",
                        .kind = OPT_IDS,
                        .required = true,
@@ -72,7 +72,7 @@ static const struct opt options[LOGITS_OPTIONS] = {
 
 static const struct opt_table table = {
     .command = "logits",
-    .usage = "-m MODEL.gguf --tokens IDS --out FILE [options]",
+    .usage = "[-m MODEL] --tokens IDS --out FILE [options]",
     .summary = "Write the scores of one forward pass to a file",
     .options = options,
     .count = LOGITS_OPTIONS,
@@ -240,6 +240,8 @@ static int refuse_own_model(const char *model, const char *path)
 {
     struct stat read, written;
 
+    if (strcmp(model, DLLM_DEMO_MODEL) == 0)
+        return CLI_OK;
     if (stat(model, &read) != 0 || stat(path, &written) != 0 || read.st_dev != written.st_dev ||
         read.st_ino != written.st_ino)
         return CLI_OK;
@@ -250,7 +252,7 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
 {
     const struct opt_value *values = opts->values;
     struct dllm_engine_options engine_options = {
-        .model_path = values[LOGITS_MODEL].text,
+        .model_path = cli_model_path(&values[LOGITS_MODEL]),
         .threads = (int)values[LOGITS_THREADS].integer,
         .cpu_level = values[LOGITS_CPU_LEVEL].text,
     };

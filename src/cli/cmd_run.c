@@ -34,7 +34,7 @@ static int open_model(struct run *run)
 {
     const struct opt_value *values = run->opts->values;
     struct dllm_engine_options options = {
-        .model_path = values[RUN_MODEL].text,
+        .model_path = cli_model_path(&values[RUN_MODEL]),
         .threads = (int)values[RUN_THREADS].integer,
         .cpu_level = values[RUN_CPU_LEVEL].text,
     };

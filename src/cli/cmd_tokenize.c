@@ -30,10 +30,10 @@ static const struct opt options[TOKENIZE_OPTIONS] = {
     [TOKENIZE_MODEL] = {.name = "model",
                         .letter = 'm',
                         .kind = OPT_PATH,
-                        .required = true,
                         .metavar = "FILE",
-                        .help = "a GGUF file, as in -m MODEL.gguf; one with a vocabulary alone "
-                                "will do"},
+                        .fallback = "demo",
+                        .help = "a GGUF file, one with a vocabulary alone will do; demo: the "
+                                "built-in model"},
     [TOKENIZE_STDIN] = {.name = "stdin",
                         .kind = OPT_FLAG,
                         .group = TEXT_GROUP,
@@ -87,7 +87,7 @@ static const struct opt_conflict conflicts[] = {
 
 static const struct opt_table table = {
     .command = "tokenize",
-    .usage = "-m MODEL.gguf [TEXT] [options]",
+    .usage = "[-m MODEL] [TEXT] [options]",
     .summary = "Show the token ids that run would feed for a text",
     .options = options,
     .count = TOKENIZE_OPTIONS,
@@ -163,7 +163,7 @@ static int tokenize(const struct opts *opts, struct prompt *prompt)
     struct dllm_engine *engine = NULL;
     struct dllm_ids ids = {0};
     bool chat;
-    int code = open_engine(opts->values[TOKENIZE_MODEL].text, &engine);
+    int code = open_engine(cli_model_path(&opts->values[TOKENIZE_MODEL]), &engine);
 
     if (!code)
         code = prompt_encode(prompt, engine, &ids, &chat);

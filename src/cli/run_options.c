@@ -22,9 +22,9 @@ static const struct opt options[RUN_OPTIONS] = {
     [RUN_MODEL] = {.name = "model",
                    .letter = 'm',
                    .kind = OPT_PATH,
-                   .required = true,
                    .metavar = "FILE",
-                   .help = "the model, a GGUF file, as in -m MODEL.gguf"},
+                   .fallback = "demo",
+                   .help = "the model, a GGUF file; demo: the built-in one"},
     [RUN_PROMPT] = {.name = "prompt",
                     .kind = OPT_TEXT,
                     .may_be_empty = true,
@@ -231,7 +231,7 @@ static const struct opt_conflict conflicts[] = {
 
 const struct opt_table run_option_table = {
     .command = "run",
-    .usage = "-m MODEL.gguf [PROMPT] [options]",
+    .usage = "[-m MODEL] [PROMPT] [options]",
     .summary = "Generate an answer to a prompt",
     .notes = "The answer goes to stdout, everything else to stderr. Exit codes: 0 done,\n"
              "1 failure, 2 usage error, 130 interrupted.\n",

@@ -5,6 +5,7 @@
  */
 #include "gguf.h"
 
+#include "demo_model.h"
 #include "gguf_parse.h"
 
 #include <inttypes.h>
@@ -115,12 +116,22 @@ fail:
     return status;
 }
 
+static enum dllm_status open_demo(struct dllm_file **out, struct dllm_error *error)
+{
+    uint64_t size;
+    const uint8_t *bytes = demo_model_bytes(&size);
+
+    return gguf_open_bytes(DLLM_DEMO_MODEL, bytes, size, out, error);
+}
+
 enum dllm_status dllm_file_open(const char *path, struct dllm_file **out, struct dllm_error *error)
 {
     struct mapfile map;
     enum dllm_status status;
 
     *out = NULL;
+    if (strcmp(path, DLLM_DEMO_MODEL) == 0)
+        return open_demo(out, error);
     TRY(mapfile_open(path, &map, error));
     status = gguf_open_bytes(path, map.data, map.size, out, error);
     if (status != DLLM_OK) {

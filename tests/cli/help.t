@@ -9,11 +9,11 @@ $ dllm help > a; for how in "help help" "help --help" --help -h; do dllm $how | 
 
 # --help wins over every other problem ...
 $ dllm run --bogus --steps 0 --steps 0 --help | head -1
-| usage: dllm run -m MODEL.gguf [PROMPT] [options]
+| usage: dllm run [-m MODEL] [PROMPT] [options]
 $ dllm frobnicate -h | tail -1
 | dllm --version prints the version.
 $ dllm logits -h | head -1
-| usage: dllm logits -m MODEL.gguf --tokens IDS --out FILE [options]
+| usage: dllm logits [-m MODEL] --tokens IDS --out FILE [options]
 
 # ... unless it is an option's value, or stands after "--".
 $ dllm run -m none.gguf --prompt --help

@@ -52,10 +52,7 @@ $ dllm run -m none.gguf --json --json hi
 ! error: --json is given more than once; give it once
 = 2
 
-# Missing: the model, the prompt, a value.
-$ dllm run hi
-! error: --model is missing: the model, a GGUF file, as in -m MODEL.gguf
-= 2
+# Missing: the prompt, a value.
 $ dllm run -m none.gguf
 ! error: a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages
 = 2
