@@ -38,8 +38,9 @@ GRADIENTS, UPDATE = 0, 1
 # The share of each kind at the start and at the end of training (not yet divided by the sum).
 EARLY = {"add": 6, "subtract": 6, "times": 3, "reverse": 2, "sort_digits": 2, "sort_words": 1.5,
          "compare": 1.5, "successor": 1.5, "story": 0.5}
-LATE = {"add": 12, "subtract": 12, "times": 2, "reverse": 2, "sort_digits": 2, "sort_words": 2,
-        "compare": 3, "successor": 1.5, "story": 1.5, "letters": 0.8, "spell": 1.3}
+LATE = {"add": 9, "subtract": 8, "times": 2, "reverse": 3.5, "sort_digits": 1.5, "sort_words": 2,
+        "compare": 7, "successor": 2.5, "story": 1.5, "letters": 1, "spell": 2, "count": 1.5,
+        "capital": 1}
 
 
 def make_tokenizer(path):
@@ -64,7 +65,7 @@ def draw_sequence(rng, tok, progress):
     question, answer = corpus.draw(rng, kind)
     prompt = tok.encode_chat(question)
     body = tok.encode(answer) + [tok.eot]
-    if rng.random() < 0.02 + 0.10 * progress:
+    if rng.random() < 0.02 + 0.20 * progress:
         tail = max(0, rng.choice(CANVASES) - len(body))
     else:
         tail = rng.choice((0, 1, 1, 2, 3, 5))

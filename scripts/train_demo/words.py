@@ -39,6 +39,7 @@ PLURALS = {
 # Spelled and measured letter by letter.
 SPELL_WORDS = list(PLURALS) + "green music winter paper water bread smile ocean light happy".split()
 
-ANIMALS = "bear cat cow dog duck fox frog goat horse lion mouse rabbit sheep snake tiger wolf".split()
+ANIMALS = ("bear cat cow dog duck fox frog goat horse lion mouse rabbit sheep snake tiger "
+           "wolf").split()
 NAMES = "Ann Ben Eva Lily Max Sam Tom Zoe".split()
 SYMBOLS = "* # + =".split()
