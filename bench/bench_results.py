@@ -98,7 +98,7 @@ def read(kind):
         if entry.endswith(".json"):
             with open(os.path.join(RESULTS, entry)) as file:
                 result = json.load(file)
-            if result["kind"] == kind:
+            if result.get("kind") == kind:  # other tools keep results of their own form here
                 out.append((entry[:-len(".json")], result))
     return out
 
