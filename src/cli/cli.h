@@ -52,4 +52,16 @@ bool cli_interrupted(void);
 /* Names of the CPU levels, ending in NULL. */
 extern const char *const cli_cpu_levels[];
 
+/* Entries of option tables that several commands have word for word. */
+#define CLI_OPTION_THREADS                                                                         \
+    {                                                                                              \
+        .name = "threads", .letter = 't', .kind = OPT_INTEGER, .low = 1, .high = 1024,             \
+        .metavar = "N", .fallback = "cores this process may use", .help = "worker threads"         \
+    }
+#define CLI_OPTION_CPU_LEVEL                                                                       \
+    {                                                                                              \
+        .name = "cpu-level", .kind = OPT_CHOICE, .choices = cli_cpu_levels, .metavar = "NAME",     \
+        .fallback = "the best here", .help = "instruction set; all give the same bits"             \
+    }
+
 #endif

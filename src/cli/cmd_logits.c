@@ -54,20 +54,8 @@ static const struct opt options[LOGITS_OPTIONS] = {
     [LOGITS_VERBOSE] = {.name = "verbose",
                         .kind = OPT_FLAG,
                         .help = "tell about model, times and memory on stderr"},
-    [LOGITS_THREADS] = {.name = "threads",
-                        .letter = 't',
-                        .kind = OPT_INTEGER,
-                        .low = 1,
-                        .high = 1024,
-                        .metavar = "N",
-                        .fallback = "cores this process may use",
-                        .help = "worker threads"},
-    [LOGITS_CPU_LEVEL] = {.name = "cpu-level",
-                          .kind = OPT_CHOICE,
-                          .choices = cli_cpu_levels,
-                          .metavar = "NAME",
-                          .fallback = "the best here",
-                          .help = "instruction set; all give the same bits"},
+    [LOGITS_THREADS] = CLI_OPTION_THREADS,
+    [LOGITS_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 
 static const struct opt_table table = {
