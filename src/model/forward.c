@@ -4,6 +4,8 @@
  */
 #include "forward.h"
 
+#include "feed_forward.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,19 +21,18 @@ struct forward {
     const struct model *model;
     int max_length, max_rows;
     struct backend_heads heads;
-    float *angles;                    /* [max_length, rope_dims / 2, 2] */
-    struct backend_buffer *x;         /* [length, hidden] residual stream */
-    struct projections now;           /* of the layer at hand; attention's output goes to q */
-    struct projections first;         /* of the first layer, kept between passes */
-    int32_t *first_ids;               /* [max_length] the tokens they belong to, or -1 */
-    int32_t *changed;                 /* [max_length] positions to compute anew */
-    int32_t *changed_ids;             /* [max_length] their tokens */
-    struct backend_buffer *gate, *up; /* [length, ffn] */
-    struct backend_buffer *kept;      /* [length, hidden] rows whose logits are asked for */
-    struct backend_buffer *unguided;  /* [length, hidden] the same of the masked prompt's pass */
+    float *angles;                   /* [max_length, rope_dims / 2, 2] */
+    struct backend_buffer *x;        /* [length, hidden] residual stream */
+    struct projections now;          /* of the layer at hand; attention's output goes to q */
+    struct projections first;        /* of the first layer, kept between passes */
+    int32_t *first_ids;              /* [max_length] the tokens they belong to, or -1 */
+    int32_t *changed;                /* [max_length] positions to compute anew */
+    int32_t *changed_ids;            /* [max_length] their tokens */
+    struct backend_buffer *kept;     /* [length, hidden] rows whose logits are asked for */
+    struct backend_buffer *unguided; /* [length, hidden] the same of the masked prompt's pass */
     struct backend_buffer *logits, *unguided_logits; /* [max_rows, vocab] */
     struct backend_activations *hidden_in; /* inputs of width hidden or heads * head_dim */
-    struct backend_activations *ffn_in;    /* inputs of width ffn */
+    struct feed_forward *feed_forward;
 };
 
 static int q_width(const struct hparams *h)
@@ -62,7 +63,7 @@ struct plan {
     int rows, width;
 };
 
-enum { PLANNED = 13 };
+enum { PLANNED = 11 };
 
 static void plan_buffers(struct forward *f, const struct hparams *h, int length, int rows,
                          struct plan plan[PLANNED])
@@ -75,8 +76,6 @@ static void plan_buffers(struct forward *f, const struct hparams *h, int length,
         {&f->first.q, length, q_width(h)},
         {&f->first.k, length, kv_width(h)},
         {&f->first.v, length, kv_width(h)},
-        {&f->gate, length, h->ffn},
-        {&f->up, length, h->ffn},
         {&f->kept, length, h->hidden},
         {&f->unguided, length, h->hidden},
         {&f->logits, rows, h->vocab},
@@ -103,7 +102,7 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
     bytes +=
         backend_activations_bytes(max_length, MAX(h->hidden, q_width(h)), model->weights.types);
     bytes += 3 * sizeof(int32_t) * (uint64_t)max_length;
-    return bytes + backend_activations_bytes(max_length, h->ffn, model->weights.types);
+    return bytes + feed_forward_bytes(h, model->weights.types, max_length);
 }
 
 /* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */
@@ -141,7 +140,7 @@ static enum dllm_status create_buffers(struct forward *f, struct dllm_error *err
         TRY(backend_buffer_create(f->backend, plan[i].rows, plan[i].width, plan[i].buffer, error));
     TRY(backend_activations_create(f->backend, f->max_length, MAX(h->hidden, q_width(h)), types,
                                    &f->hidden_in, error));
-    return backend_activations_create(f->backend, f->max_length, h->ffn, types, &f->ffn_in, error);
+    return feed_forward_create(f->backend, h, types, f->max_length, &f->feed_forward, error);
 }
 
 static enum dllm_status create_first_ids(struct forward *f, struct dllm_error *error)
@@ -193,7 +192,7 @@ void forward_destroy(struct forward *f)
     for (int i = 0; i < PLANNED; i++)
         backend_buffer_destroy(*plan[i].buffer);
     backend_activations_destroy(f->hidden_in);
-    backend_activations_destroy(f->ffn_in);
+    feed_forward_destroy(f->feed_forward);
     free(f->angles);
     free(f->first_ids);
     free(f);
@@ -313,23 +312,6 @@ static void attend(struct forward *f, const struct layer_weights *layer,
     backend_matmul(f->backend, f->hidden_in, &output, 1);
 }
 
-/* The gated feed-forward of `count` rows, added to x. */
-static void feed_forward(struct forward *f, const struct layer_weights *layer,
-                         struct backend_buffer *x, int count)
-{
-    const struct backend_product down = {&layer->down, NULL, x, true};
-    const struct backend_product gate_up[] = {
-        {&layer->gate, NULL, f->gate, false},
-        {&layer->up, NULL, f->up, false},
-    };
-
-    prepare_normed(f, (struct backend_rows){x, 0, count}, layer->ffn_norm,
-                   type_bit(&layer->gate) | type_bit(&layer->up));
-    backend_matmul(f->backend, f->hidden_in, gate_up, 2);
-    backend_prepare_gated(f->backend, f->gate, f->up, count, type_bit(&layer->down), f->ffn_in);
-    backend_matmul(f->backend, f->ffn_in, &down, 1);
-}
-
 void forward_run(struct forward *f, const int32_t *ids, int length, const int32_t *rows, int count)
 {
     const struct weights *weights = &f->model->weights;
@@ -344,11 +326,11 @@ void forward_run(struct forward *f, const int32_t *ids, int length, const int32_
         else
             project(f, layer, f->x, NULL, length);
         attend(f, layer, i == 0 ? &f->first : &f->now, f->x, length, length);
-        feed_forward(f, layer, f->x, length);
+        feed_forward_run(f->feed_forward, layer, f->hidden_in, f->x, length);
     }
     project_kept(f, &weights->layers[last], length, rows, count);
     attend(f, &weights->layers[last], &f->now, f->kept, count, length);
-    feed_forward(f, &weights->layers[last], f->kept, count);
+    feed_forward_run(f->feed_forward, &weights->layers[last], f->hidden_in, f->kept, count);
 }
 
 /* Output norm and head of rows of kept hidden states. */
