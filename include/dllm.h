@@ -302,6 +302,14 @@ enum dllm_finish {
     DLLM_FINISH_INTERRUPTED
 };
 
+/* A committed token beside the likeliest other one that was allowed, by LLaDA's
+ * plain softmax or Dream's filtered one. */
+struct dllm_choice {
+    double probability; /* of the token */
+    double runner_up_probability;
+    int32_t runner_up; /* id, -1: no other was allowed */
+};
+
 /* What a step did; passed to the step callback after each step. The arrays
  * live until the callback returns. */
 struct dllm_step {
@@ -314,8 +322,9 @@ struct dllm_step {
     size_t canvas_count;
     size_t region_start; /* the generated region: [start, start + count) */
     size_t region_count;
-    const int32_t *positions; /* committed in this step, surest first */
-    const double *confidences;
+    const int32_t *positions;          /* committed in this step, surest first */
+    const double *confidences;         /* by the remasking rule */
+    const struct dllm_choice *choices; /* of the committed, with record_choices; else NULL */
     size_t committed;
     size_t masks_left;
 };
@@ -346,6 +355,7 @@ struct dllm_generate_options {
     size_t stop_count;
     dllm_step_callback *on_step; /* may be NULL */
     void *context;
+    bool record_choices; /* steps tell of runners-up */
 };
 
 /* Fills in the defaults of the loaded model; chat says whether the prompt
@@ -363,7 +373,7 @@ struct dllm_products {
 /* Where the time of all passes went: the layers' matrices, attention, the output
  * matrix with the choice of tokens, and what is left. */
 struct dllm_timings {
-    double generate_seconds;
+    double generate_seconds; /* without those of the step callback */
     double matmul_seconds, attention_seconds, head_seconds, rest_seconds;
     struct dllm_products products;
     const double *step_seconds; /* [computed_steps], owned by the result */

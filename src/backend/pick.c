@@ -26,7 +26,8 @@ struct row {
     double *weights; /* [padded] */
     void *filter;    /* filter_apply's scratch */
     int vocab, padded;
-    int32_t best; /* lowest id with the largest logit */
+    int32_t best;   /* lowest id with the largest logit */
+    int32_t second; /* the next one of that order, -1: none or not looked for */
     float max;
     const struct pick_rules *rules;
     int32_t position;
@@ -104,7 +105,7 @@ static enum dllm_status row_check(struct row *row, struct dllm_error *error)
 }
 
 /* The second of the order: the best again with the first one taken out. */
-static int32_t row_runner_up(const struct row *row)
+static int32_t row_second(const struct row *row)
 {
     float first = row->logits[row->best], second;
     int32_t id;
@@ -170,28 +171,42 @@ static int is_deferred(const struct pick_rules *rules, int32_t id)
     return 0;
 }
 
-/* Probability of the token without noise and temperature, among all but the
- * deferred ids; those get exactly 0. */
-static double llada_probability(struct row *row, int32_t token)
+/* The likeliest besides the token: the best if a draw passed it over. */
+static int32_t row_runner_up(const struct row *row, int32_t token)
+{
+    return token == row->best ? row->second : row->best;
+}
+
+/* Probabilities without noise and temperature, among all but the deferred ids;
+ * those get exactly 0. */
+static void llada_probabilities(struct row *row, struct pick *out)
 {
     const struct pick_rules *rules = row->rules;
+    bool deferred = is_deferred(rules, out->token);
     float max = row->max;
+    double sum;
     int bad;
 
-    if (is_deferred(rules, token))
-        return 0.0;
+    if (deferred && !rules->runner_up)
+        return;
     if (rules->deferred_count > 0) {
         row_drop(row, rules->deferred, rules->deferred_count);
         max = softmax_max(row->logits, row->padded, &bad);
     }
-    return softmax_exp((double)row->logits[token] - max) /
-           softmax_sum(row->logits, row->padded, max, 1.0);
+    if (max == -INFINITY)
+        return;
+    sum = softmax_sum(row->logits, row->padded, max, 1.0);
+    if (!deferred)
+        out->probability = softmax_exp((double)row->logits[out->token] - max) / sum;
+    if (out->runner_up >= 0 && !is_deferred(rules, out->runner_up))
+        out->runner_up_probability = softmax_exp((double)row->logits[out->runner_up] - max) / sum;
 }
 
 static void llada_pick(struct row *row, struct pick *out)
 {
     out->token = row->rules->temperature > 0 ? llada_choose(row) : row->best;
-    out->probability = llada_probability(row, out->token);
+    out->runner_up = row_runner_up(row, out->token);
+    llada_probabilities(row, out);
     out->confidence = out->probability;
 }
 
@@ -218,7 +233,7 @@ static double dream_confidence(const struct row *row, const struct pick *pick, d
 
     switch (row->rules->confidence) {
     case PICK_MARGIN:
-        second = pick->runner_up < 0 ? 0.0 : row->weights[pick->runner_up];
+        second = row->second < 0 ? 0.0 : row->weights[row->second];
         return (row->weights[row->best] - second) / total;
     case PICK_NEG_ENTROPY:
         return softmax_neg_entropy(row->weights, row->padded, total);
@@ -243,6 +258,9 @@ static void dream_pick(struct row *row, struct pick *out)
     }
     out->token = rules->temperature > 0 ? dream_draw(row, total) : row->best;
     out->probability = row->weights[out->token] / total;
+    out->runner_up = row_runner_up(row, out->token);
+    if (out->runner_up >= 0)
+        out->runner_up_probability = row->weights[out->runner_up] / total;
     out->confidence = dream_confidence(row, out, total);
 }
 
@@ -250,11 +268,13 @@ enum dllm_status pick_row(const float *logits, int vocab, const struct pick_rule
                           int32_t position, void *scratch, struct pick *out,
                           struct dllm_error *error)
 {
-    struct row row = {.vocab = vocab, .rules = rules, .position = position};
+    struct row row = {.vocab = vocab, .second = -1, .rules = rules, .position = position};
 
     row_open(&row, logits, scratch);
     TRY(row_check(&row, error));
-    out->runner_up = row_runner_up(&row);
+    *out = (struct pick){0};
+    if (rules->runner_up || rules->confidence == PICK_MARGIN)
+        row.second = row_second(&row);
     if (rules->method == PICK_LLADA)
         llada_pick(&row, out);
     else

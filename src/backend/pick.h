@@ -11,6 +11,7 @@
 
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,15 +46,19 @@ struct pick_rules {
     int banned_count;
     const int32_t *deferred; /* ids dropped from LLaDA's softmax; choosing one gives confidence 0 */
     int deferred_count;
+    bool runner_up; /* also wanted: the runner-up and its probability */
     uint64_t seed;
     uint32_t step; /* for the random counter and messages */
 };
 
 struct pick {
     int32_t token;
-    int32_t runner_up;  /* id of the second-highest finite logit not banned, -1 if none */
     double confidence;  /* by rules->confidence */
     double probability; /* of the token: LLaDA's plain softmax, Dream's filtered one */
+    /* With rules->runner_up, the id with the highest finite logit besides the token, not banned; -1
+     * if there is none. Its probability comes from the same softmax. */
+    int32_t runner_up;
+    double runner_up_probability;
 };
 
 /* logits is [vocab] f32, vocab below PICK_DRAW_TOKEN. position feeds the random

@@ -21,14 +21,15 @@
 
 /* Arrays of a run, cut from one allocation. */
 struct workspace {
-    struct rank *ranks;      /* [masks] */
-    struct pick *picks;      /* [masks] */
-    double *confidences;     /* [masks] sorted; of those committed, for the callback */
-    int32_t *positions;      /* [masks] candidates of the step */
-    int32_t *rows;           /* [masks] */
-    int32_t *committed;      /* [masks] positions, surest first */
-    int32_t *banned;         /* mask, ids without text, perhaps end of text */
-    int32_t deferred_ids[2]; /* end of text, end of turn */
+    struct rank *ranks;          /* [masks] */
+    struct pick *picks;          /* [masks] */
+    double *confidences;         /* [masks] sorted; of those committed, for the callback */
+    struct dllm_choice *choices; /* [masks] of those committed, if they are wanted */
+    int32_t *positions;          /* [masks] candidates of the step */
+    int32_t *rows;               /* [masks] */
+    int32_t *committed;          /* [masks] positions, surest first */
+    int32_t *banned;             /* mask, ids without text, perhaps end of text */
+    int32_t deferred_ids[2];     /* end of text, end of turn */
 };
 
 struct run {
@@ -60,7 +61,8 @@ static size_t workspace_bytes(const struct run *run, size_t masks)
     size_t banned = (size_t)run->model->unprintable_count + 2;
     size_t unguided = run->options->cfg_scale > 0 ? (size_t)run->canvas.length : 0;
 
-    return masks * (sizeof(struct rank) + sizeof(struct pick) + sizeof(double)) +
+    return masks * (sizeof(struct rank) + sizeof(struct pick) + sizeof(double) +
+                    sizeof(struct dllm_choice)) +
            (masks * 3 + banned + unguided) * sizeof(int32_t);
 }
 
@@ -72,7 +74,8 @@ static void workspace_cut(struct run *run, void *memory, size_t masks)
     work->ranks = memory;
     work->picks = (struct pick *)(work->ranks + masks);
     work->confidences = (double *)(work->picks + masks);
-    work->positions = (int32_t *)(work->confidences + masks);
+    work->choices = (struct dllm_choice *)(work->confidences + masks);
+    work->positions = (int32_t *)(work->choices + masks);
     work->rows = work->positions + masks;
     work->committed = work->rows + masks;
     work->banned = work->committed + masks;
@@ -109,6 +112,7 @@ static void rules_open(struct run *run)
                                  .top_k = options->top_k,
                                  .banned = run->work.banned,
                                  .deferred = run->work.deferred_ids,
+                                 .runner_up = options->record_choices,
                                  .seed = options->seed};
     run->work.banned[rules->banned_count++] = model->mask_id;
     for (int i = 0; i < model->unprintable_count; i++)
@@ -242,9 +246,12 @@ static void commit(struct run *run, int quota)
 
     for (int i = 0; i < quota; i++) {
         int32_t index = work->ranks[i].index;
+        const struct pick *pick = &work->picks[index];
         work->committed[i] = work->positions[index];
         work->confidences[i] = work->ranks[i].confidence;
-        canvas_commit(&run->canvas, work->positions[index], work->picks[index].token);
+        work->choices[i] =
+            (struct dllm_choice){pick->probability, pick->runner_up_probability, pick->runner_up};
+        canvas_commit(&run->canvas, work->positions[index], pick->token);
     }
     if (!run->options->no_early_stop && canvas_answer_is_final(&run->canvas)) {
         run->result->stopped_early = run->canvas.masks_left > 0;
@@ -266,6 +273,7 @@ static void report(struct run *run, int committed, double seconds)
                              .region_count = (size_t)canvas->region_count,
                              .positions = run->work.committed,
                              .confidences = run->work.confidences,
+                             .choices = run->options->record_choices ? run->work.choices : NULL,
                              .committed = (size_t)committed,
                              .masks_left = (size_t)canvas->masks_left};
 

@@ -14,7 +14,7 @@ int step_log_record(void *context, const struct dllm_step *step)
     int count = (int)step->committed;
 
     if (step->step != log->step_count || log->step_count == LOG_STEPS ||
-        log->commit_count + count > LOG_COMMITS || step->seconds < 0) {
+        log->commit_count + count > LOG_COMMITS || step->seconds < 0 || step->choices) {
         log->stop_at = -2;
         return 1;
     }

@@ -28,8 +28,9 @@ struct step_log {
 /* Empties the log; no interruption. */
 void step_log_open(struct step_log *log);
 
-/* A dllm_step_callback whose context is the log. Steps out of sequence or
- * more than fit fail the test by interrupting with stop_at = -2. */
+/* A dllm_step_callback whose context is the log. Steps out of sequence, choices
+ * that nobody asked for, or more than fit fail the test by interrupting with
+ * stop_at = -2. */
 int step_log_record(void *context, const struct dllm_step *step);
 
 #endif

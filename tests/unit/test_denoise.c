@@ -464,6 +464,49 @@ static void test_eos_policies(void **state)
     }
 }
 
+/* A callback that compares each choice with the scores of the toy model; the
+ * run commits one position a step, so that the canvas before it is known. */
+static int check_choices(void *context, const struct dllm_step *step)
+{
+    struct bench *bench = context;
+    int32_t before[MAX_LENGTH], position = step->positions[0];
+    float logits[TOY_VOCAB];
+    int32_t second = -1;
+    double total = 0;
+
+    assert_int_equal(step->committed, 1);
+    assert_non_null(step->choices);
+    memcpy(before, step->canvas, step->canvas_count * sizeof *before);
+    before[position] = M;
+    toy_logits(&bench->toy, before, bench->length, position, logits);
+    for (int t = 0; t < TOY_MASK; t++) {
+        total += exp(logits[t]);
+        if (t != step->canvas[position] && (second < 0 || logits[t] > logits[second]))
+            second = t;
+    }
+    assert_int_equal(step->choices[0].runner_up, second);
+    assert_true(fabs(step->choices[0].runner_up_probability - exp(logits[second]) / total) < 1e-9);
+    assert_true(fabs(step->choices[0].probability - step->confidences[0]) < 1e-9);
+    bench->log.commit_count++;
+    return 0;
+}
+
+/* Would break: a runner-up of another position than the committed one; choices
+ * that nobody asked for. */
+static void test_choices(void **state)
+{
+    const int32_t prompt[] = {5, 2};
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, false, 8);
+    bench.options.record_choices = true;
+    bench.options.on_step = check_choices;
+    bench.options.context = &bench;
+    bench_run(&bench, prompt, 2);
+    assert_int_equal(bench.log.commit_count, 8);
+}
+
 /* Would break: an end-of-turn or a mask counted into the answer. */
 static void test_answer_length(void **state)
 {
@@ -497,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_steps_of_adaptive_runs),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_eos_policies),
+        cmocka_unit_test(test_choices),
         cmocka_unit_test(test_answer_length),
     };
 

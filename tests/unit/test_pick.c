@@ -235,13 +235,15 @@ static void test_ties_go_to_the_lower_id(void **state)
     const float logits[] = {1, 5, 2, 5, 5, 2};
     const float single[] = {-INFINITY, 3, -INFINITY};
     struct pick_rules rules = llada_rules();
-    struct pick pick = pick_at(logits, 6, &rules, 0);
+    struct pick pick;
 
     (void)state;
+    rules.runner_up = true;
+    pick = pick_at(logits, 6, &rules, 0);
     assert_int_equal(pick.token, 1);
     assert_int_equal(pick.runner_up, 3);
     assert_true(pick.confidence < 1.0 / 3 && pick.confidence > 0.3);
-    rules = dream_rules();
+    rules.method = PICK_DREAM;
     pick = pick_at(logits, 6, &rules, 0);
     assert_int_equal(pick.token, 1);
     pick = pick_at(single, 3, &rules, 0);
@@ -260,6 +262,7 @@ static void test_banned_ids_do_not_exist(void **state)
     struct pick pick;
 
     (void)state;
+    rules.runner_up = true;
     rules.banned = banned;
     rules.banned_count = 6;
     for (int method = PICK_LLADA; method <= PICK_DREAM; method++) {
@@ -269,6 +272,44 @@ static void test_banned_ids_do_not_exist(void **state)
         assert_int_equal(pick.runner_up, 0);
         assert_true(fabs(pick.confidence - 1 / (1 + exp(-1))) < 1e-15);
     }
+}
+
+/* Would break: a runner-up that is the token itself where a draw passed the
+ * best over, a probability on another scale than the token's, one that costs a
+ * pass when nobody asked. */
+static void test_runners_up(void **state)
+{
+    const float logits[] = {1, 2, 0};
+    const double total = exp(-1) + 1 + exp(-2);
+    const int32_t end = 1;
+    struct pick_rules rules = llada_rules();
+    bool passed_over = false;
+
+    (void)state;
+    assert_int_equal(pick_at(logits, 3, &rules, 0).runner_up, -1);
+    rules.runner_up = true;
+    rules.temperature = 1;
+    for (int method = PICK_LLADA; method <= PICK_DREAM; method++)
+        for (int position = 0; position < 20; position++) {
+            struct pick pick;
+            rules.method = (enum pick_method)method;
+            pick = pick_at(logits, 3, &rules, position);
+            assert_int_equal(pick.runner_up, pick.token == 1 ? 0 : 1);
+            assert_true(fabs(pick.probability - exp(logits[pick.token] - 2) / total) < 1e-12);
+            assert_true(fabs(pick.runner_up_probability - exp(logits[pick.runner_up] - 2) / total) <
+                        1e-12);
+            passed_over |= pick.token != 1;
+        }
+    assert_true(passed_over);
+    /* A deferred id is outside the softmax, as token and as runner-up. */
+    rules = llada_rules();
+    rules.runner_up = true;
+    rules.deferred = &end;
+    rules.deferred_count = 1;
+    assert_true(fabs(pick_at(logits, 3, &rules, 0).runner_up_probability - 1 / (1 + exp(-1))) <
+                1e-12);
+    assert_true(pick_at(logits, 3, &rules, 0).probability == 0);
+    assert_true(pick_at((const float[]){3, 2, 0}, 3, &rules, 0).runner_up_probability == 0);
 }
 
 static void assert_refused(const float *logits, int vocab, const struct pick_rules *rules,
@@ -469,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_filter_equals_sorting),
         cmocka_unit_test(test_ties_go_to_the_lower_id),
         cmocka_unit_test(test_banned_ids_do_not_exist),
+        cmocka_unit_test(test_runners_up),
         cmocka_unit_test(test_rows_that_are_refused),
         cmocka_unit_test(test_deferred_ids),
         cmocka_unit_test(test_extreme_logits),
