@@ -18,8 +18,9 @@ struct generation {
     struct dllm_timings *timings;
     double *step_seconds; /* [step_limit] */
     int step_limit;
-    bool stop_found; /* a stop string is in the resolved part of the answer */
-    int resolved;    /* length of that part when it was last looked at */
+    bool stop_found;         /* a stop string is in the resolved part of the answer */
+    int resolved;            /* length of that part when it was last looked at */
+    double callback_seconds; /* the caller's own, no part of the run */
 };
 
 /* --- scores --- */
@@ -148,8 +149,11 @@ static int on_step(void *context, const struct dllm_step *step)
         generation->step_seconds[generation->timings->computed_steps++] = step->seconds;
     if (options->stop_count && !options->no_early_stop && step->masks_left)
         look_for_stop(generation);
-    if (options->on_step)
+    if (options->on_step) {
+        double began = clock_seconds();
         stop = options->on_step(options->context, step);
+        generation->callback_seconds += clock_seconds() - began;
+    }
     if (stop)
         generation->stop_found = false;
     return stop || generation->stop_found;
@@ -282,7 +286,7 @@ static enum dllm_status denoise(struct generation *generation, struct denoise_re
     options.context = generation;
     TRY(denoise_run(&generation->model, generation->canvas, generation->length,
                     generation->region_start, &options, run, error));
-    generation->timings->generate_seconds = clock_seconds() - start;
+    generation->timings->generate_seconds = clock_seconds() - start - generation->callback_seconds;
     return DLLM_OK;
 }
 
