@@ -84,15 +84,15 @@ void backend_embed(struct backend *backend, const struct backend_matrix *matrix,
 void backend_gather(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
                     int count, struct backend_buffer *out);
 
-/* out[rows[t], :] = x[t, :], t < count; x and out differ. */
-void backend_scatter(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
-                     int count, struct backend_buffer *out);
-
 /* Rows [first, first + count) of a buffer. */
 struct backend_rows {
     const struct backend_buffer *buffer;
     int first, count;
 };
+
+/* out[rows[t], :] = x[first + t, :], t < x.count; the buffers differ. */
+void backend_scatter(struct backend *backend, struct backend_rows x, const int32_t *rows,
+                     struct backend_buffer *out);
 
 /* RMS norm: x * weight / sqrt(mean(x^2) + eps), weight [width]. */
 struct backend_norm {
@@ -146,19 +146,21 @@ struct backend_rotation {
 void backend_rope(struct backend *backend, const struct backend_heads *geometry,
                   const struct backend_rotation *rotation);
 
-/* out[t, :] = softmax(q[t] k' / sqrt(head_dim)) v for t < query_count, every
- * query over all key_count keys, no mask; out may be q. */
+/* out[out_row + t, :] = softmax(q[q_row + t] k' / sqrt(head_dim)) v for t <
+ * query_count, every query over key_count keys, those from kv_row on, no mask;
+ * out may be q with the same rows. */
 struct backend_attention_io {
     const struct backend_buffer *q, *k, *v;
     struct backend_buffer *out;
+    int q_row, kv_row, out_row;
     int query_count, key_count;
 };
 void backend_attention(struct backend *backend, const struct backend_heads *geometry,
                        const struct backend_attention_io *io);
 
-/* logits[t, :] = u + (scale + 1) * (logits[t, :] - u), u = unguided[t, :]. */
-void backend_guide(struct backend *backend, struct backend_buffer *logits,
-                   const struct backend_buffer *unguided, int count, double scale);
+/* logits[t, :] = u + (scale + 1) * (logits[t, :] - u), u = logits[count + t, :],
+ * t < count. */
+void backend_guide(struct backend *backend, struct backend_buffer *logits, int count, double scale);
 
 /* Picks a token for each of the rows of logits (pick.h); picks[i] and
  * positions[i] belong to row first + i. Fails with DLLM_ERROR_NUMERIC naming

@@ -11,6 +11,11 @@ struct backend_buffer {
     float *data; /* [rows, width], 64-byte aligned */
 };
 
+ALWAYS_INLINE float *row_of(const struct backend_buffer *buffer, int row)
+{
+    return buffer->data + (size_t)row * (size_t)buffer->width;
+}
+
 struct backend_activations {
     void *storage;           /* 64-byte aligned */
     struct activations view; /* cut from storage for the rows in use */

@@ -27,11 +27,11 @@ static void turn_item(void *context, int item, int worker)
     const struct attention_job *job = context;
     const int dim = job->heads->head_dim;
     int head = item / job->items_per_head, first = item % job->items_per_head * TURN_KEYS;
-    size_t step = (size_t)job->io->k->width;
 
     (void)worker;
-    job->backend->kernels.turn_keys(job->io->k->data + (size_t)first * step + (size_t)(head * dim),
-                                    step, MIN(TURN_KEYS, job->io->key_count - first), dim,
+    job->backend->kernels.turn_keys(row_of(job->io->k, job->io->kv_row + first) + head * dim,
+                                    (size_t)job->io->k->width,
+                                    MIN(TURN_KEYS, job->io->key_count - first), dim,
                                     head_keys(job, head) + (size_t)first * (size_t)dim);
 }
 
@@ -41,18 +41,18 @@ static void query_item(void *context, int item, int worker)
     const struct backend_heads *heads = job->heads;
     int head = item / job->items_per_head;
     int kv_head = head / (heads->heads / heads->kv_heads);
-    size_t first = (size_t)(item % job->items_per_head) * ATTENTION_QUERIES;
+    int first = item % job->items_per_head * ATTENTION_QUERIES;
     size_t column = (size_t)head * (size_t)heads->head_dim;
     struct attention_item attention = {
-        .q = job->io->q->data + first * (size_t)job->io->q->width + column,
+        .q = row_of(job->io->q, job->io->q_row + first) + column,
         .q_step = (size_t)job->io->q->width,
-        .queries = MIN(ATTENTION_QUERIES, job->io->query_count - (int)first),
+        .queries = MIN(ATTENTION_QUERIES, job->io->query_count - first),
         .keys = head_keys(job, kv_head),
-        .v = job->io->v->data + (size_t)kv_head * (size_t)heads->head_dim,
+        .v = row_of(job->io->v, job->io->kv_row) + (size_t)kv_head * (size_t)heads->head_dim,
         .v_step = (size_t)job->io->v->width,
         .key_count = job->io->key_count,
         .head_dim = heads->head_dim,
-        .out = job->io->out->data + first * (size_t)job->io->out->width + column,
+        .out = row_of(job->io->out, job->io->out_row + first) + column,
         .out_step = (size_t)job->io->out->width,
         .scratch = backend_cpu_scratch(job->backend, worker),
     };

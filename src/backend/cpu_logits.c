@@ -6,24 +6,24 @@
 struct guide_job {
     const struct cpu_kernels *kernels;
     struct backend_buffer *logits;
-    const struct backend_buffer *unguided;
+    int count;
     double scale;
 };
 
 static void guide_item(void *context, int item, int worker)
 {
     const struct guide_job *job = context;
-    size_t at = (size_t)item * (size_t)job->logits->width;
+    size_t width = (size_t)job->logits->width;
+    float *guided = job->logits->data + (size_t)item * width;
 
     (void)worker;
-    job->kernels->guide(job->logits->data + at, job->unguided->data + at, job->scale,
+    job->kernels->guide(guided, guided + (size_t)job->count * width, job->scale,
                         job->logits->width);
 }
 
-void backend_guide(struct backend *backend, struct backend_buffer *logits,
-                   const struct backend_buffer *unguided, int count, double scale)
+void backend_guide(struct backend *backend, struct backend_buffer *logits, int count, double scale)
 {
-    struct guide_job job = {&backend->kernels, logits, unguided, scale};
+    struct guide_job job = {&backend->kernels, logits, count, scale};
 
     backend_cpu_run(backend, count, guide_item, &job, &backend->profile.other);
 }

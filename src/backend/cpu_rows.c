@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static float *row_of(const struct backend_buffer *buffer, int row)
-{
-    return buffer->data + (size_t)row * (size_t)buffer->width;
-}
-
 struct embed_job {
     const struct backend_matrix *matrix;
     const int32_t *ids;
@@ -41,12 +36,13 @@ void backend_gather(struct backend *backend, const struct backend_buffer *x, con
         memcpy(row_of(out, t), row_of(x, rows[t]), sizeof(float) * (size_t)x->width);
 }
 
-void backend_scatter(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
-                     int count, struct backend_buffer *out)
+void backend_scatter(struct backend *backend, struct backend_rows x, const int32_t *rows,
+                     struct backend_buffer *out)
 {
     (void)backend;
-    for (int t = 0; t < count; t++)
-        memcpy(row_of(out, rows[t]), row_of(x, t), sizeof(float) * (size_t)x->width);
+    for (int t = 0; t < x.count; t++)
+        memcpy(row_of(out, rows[t]), row_of(x.buffer, x.first + t),
+               sizeof(float) * (size_t)x.buffer->width);
 }
 
 struct prepare_job {

@@ -52,9 +52,10 @@ enum dllm_status engine_describe(struct dllm_engine *engine, struct dllm_error *
  * of them unless that takes too much memory. (session.c) */
 int engine_chunk_rows(const struct dllm_engine *engine, int rows);
 
-/* Makes room for passes over `length` positions that ask for `rows` rows. A
- * workspace that is large enough stays. (session.c) */
-enum dllm_status session_reserve(struct dllm_session *session, int length, int rows,
+/* Makes room for passes; limits->rows are those asked for, of which as many are
+ * computed at once as engine_chunk_rows says. A workspace that is large enough
+ * stays. (session.c) */
+enum dllm_status session_reserve(struct dllm_session *session, const struct forward_limits *limits,
                                  struct dllm_error *error);
 
 /* A usage error unless every id is in the model's vocabulary. what names the

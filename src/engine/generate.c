@@ -25,14 +25,18 @@ struct generation {
 
 /* --- scores --- */
 
-/* Runs the pass, or under guidance the two, over the canvas. */
-static void run_passes(struct forward *forward, const struct denoise_request *request)
+/* Runs the pass over the canvas, and under guidance over both in one. */
+static void run_pass(struct forward *forward, const struct denoise_request *request)
 {
-    if (request->unguided) {
-        forward_run(forward, request->unguided, request->length, request->rows, request->count);
-        forward_keep_unguided(forward);
-    }
-    forward_run(forward, request->canvas, request->length, request->rows, request->count);
+    struct forward_canvas canvases[2] = {{.ids = request->canvas,
+                                          .length = request->length,
+                                          .high = request->length,
+                                          .rows = request->rows,
+                                          .count = request->count}};
+
+    canvases[1] = canvases[0];
+    canvases[1].ids = request->unguided;
+    forward_run(forward, canvases, request->unguided ? 2 : 1);
 }
 
 static enum dllm_status pick_chunk(struct generation *generation,
@@ -54,7 +58,7 @@ static enum dllm_status pick_all(struct generation *generation,
                                  const struct denoise_request *request, struct pick *picks,
                                  struct dllm_error *error)
 {
-    int chunk = forward_max_rows(generation->session->forward);
+    int chunk = forward_limits_of(generation->session->forward).rows / (request->unguided ? 2 : 1);
 
     for (int first = 0; first < request->count; first += chunk)
         TRY(pick_chunk(generation, request, first, MIN(chunk, request->count - first), picks,
@@ -95,7 +99,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     lock_take(engine->lock);
     backend_profile_reset(engine->backend);
     start = clock_seconds();
-    run_passes(generation->session->forward, request);
+    run_pass(generation->session->forward, request);
     body = backend_profile_read(engine->backend);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
@@ -218,6 +222,7 @@ static enum dllm_status lay_out(struct generation *generation, const int32_t *pr
                                 size_t prompt_count, struct dllm_error *error)
 {
     const struct dllm_generate_options *options = generation->options;
+    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1};
     int at = 0, masks;
 
     generation->region_start = (int)prompt_count;
@@ -237,8 +242,9 @@ static enum dllm_status lay_out(struct generation *generation, const int32_t *pr
     if (!generation->step_seconds)
         return status_no_memory(error,
                                 (size_t)generation->step_limit * sizeof *generation->step_seconds);
-    return session_reserve(generation->session, generation->length, rows_of_step(generation, masks),
-                           error);
+    limits.length = generation->length;
+    limits.rows = limits.canvases * rows_of_step(generation, masks);
+    return session_reserve(generation->session, &limits, error);
 }
 
 static enum dllm_finish finish_of(const struct generation *generation,

@@ -25,11 +25,25 @@ static enum dllm_status check_query(const struct dllm_session *session,
     return check_rows(query, error);
 }
 
+static enum dllm_status reserve(struct dllm_session *session, const struct dllm_logits_query *query,
+                                struct dllm_error *error)
+{
+    struct forward_limits limits = {
+        .canvases = 1, .length = (int)query->count, .rows = (int)query->row_count};
+
+    return session_reserve(session, &limits, error);
+}
+
 static void run_pass(struct dllm_session *session, const struct dllm_logits_query *query)
 {
+    struct forward_canvas canvas = {.ids = query->ids,
+                                    .length = (int)query->count,
+                                    .high = (int)query->count,
+                                    .rows = query->rows,
+                                    .count = (int)query->row_count};
+
     lock_take(session->engine->lock);
-    forward_run(session->forward, query->ids, (int)query->count, query->rows,
-                (int)query->row_count);
+    forward_run(session->forward, &canvas, 1);
     lock_release(session->engine->lock);
 }
 
@@ -52,9 +66,9 @@ enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, s
     int chunk;
 
     TRY(check_query(session, &query, error));
-    TRY(session_reserve(session, (int)count, (int)row_count, error));
+    TRY(reserve(session, &query, error));
     run_pass(session, &query);
-    chunk = forward_max_rows(session->forward);
+    chunk = forward_limits_of(session->forward).rows;
     for (int first = 0; first < (int)row_count; first += chunk)
         read_rows(session, first, MIN(chunk, (int)row_count - first),
                   logits + (size_t)first * vocab);
@@ -70,8 +84,8 @@ enum dllm_status dllm_logits_each(struct dllm_session *session,
     float *logits;
 
     TRY(check_query(session, query, error));
-    TRY(session_reserve(session, (int)query->count, row_count, error));
-    chunk = MIN(row_count, forward_max_rows(session->forward));
+    TRY(reserve(session, query, error));
+    chunk = MIN(row_count, forward_limits_of(session->forward).rows);
     logits = malloc(sizeof *logits * vocab * (size_t)chunk);
     if (!logits)
         return status_no_memory(error, sizeof *logits * vocab * (size_t)chunk);

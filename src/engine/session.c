@@ -20,27 +20,27 @@ int engine_chunk_rows(const struct dllm_engine *engine, int rows)
     return MIN(rows, MIN(MAX(fit, CHUNK_LEAST), CHUNK_MOST));
 }
 
-enum dllm_status session_reserve(struct dllm_session *session, int length, int rows,
+enum dllm_status session_reserve(struct dllm_session *session, const struct forward_limits *limits,
                                  struct dllm_error *error)
 {
     struct dllm_engine *engine = session->engine;
+    struct forward_limits grown = *limits, old;
     enum dllm_status status;
 
-    rows = engine_chunk_rows(engine, rows);
+    grown.rows = engine_chunk_rows(engine, limits->rows);
     if (session->forward) {
-        int old_length = forward_max_length(session->forward);
-        int old_rows = forward_max_rows(session->forward);
-
-        if (old_length >= length && old_rows >= rows)
+        old = forward_limits_of(session->forward);
+        if (old.canvases >= grown.canvases && old.length >= grown.length &&
+            old.rows >= grown.rows && (old.cached || !grown.cached))
             return DLLM_OK;
-        length = MAX(length, old_length);
-        rows = MAX(rows, old_rows);
+        grown = (struct forward_limits){MAX(grown.canvases, old.canvases),
+                                        MAX(grown.length, old.length), MAX(grown.rows, old.rows),
+                                        grown.cached || old.cached};
     }
     forward_destroy(session->forward);
     session->forward = NULL;
     lock_take(engine->lock);
-    status =
-        forward_create(engine->backend, &engine->model, length, rows, &session->forward, error);
+    status = forward_create(engine->backend, &engine->model, &grown, &session->forward, error);
     lock_release(engine->lock);
     return status;
 }

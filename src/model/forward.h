@@ -1,6 +1,7 @@
 /*
- * forward.h: the transformer, once: a pass over a canvas and logits for the
- * rows that are asked for. Only those rows go past the last layer's attention.
+ * forward.h: the transformer, once: a pass over one or several canvases and
+ * logits for the rows that are asked for. Only those rows go past the last
+ * layer's attention.
  */
 #ifndef FORWARD_H
 #define FORWARD_H
@@ -13,36 +14,52 @@ struct model {
     struct weights weights;
 };
 
-/* The workspace of passes over canvases of up to a given size. */
+/* The workspace of passes up to given sizes. */
 struct forward;
 
-/* max_length positions, logits of up to max_rows rows at once. backend and
- * model must outlive it. */
-enum dllm_status forward_create(struct backend *backend, const struct model *model, int max_length,
-                                int max_rows, struct forward **out, struct dllm_error *error);
+struct forward_limits {
+    int canvases; /* in one pass, at least 1 */
+    int length;   /* positions of each */
+    int rows;     /* of logits at once, of all canvases together */
+    bool cached;  /* passes may leave positions out */
+};
+
+/* backend and model must outlive it. */
+enum dllm_status forward_create(struct backend *backend, const struct model *model,
+                                const struct forward_limits *limits, struct forward **out,
+                                struct dllm_error *error);
 void forward_destroy(struct forward *forward);
 
 /* The sizes it was made for. */
-int forward_max_length(const struct forward *forward);
-int forward_max_rows(const struct forward *forward);
+struct forward_limits forward_limits_of(const struct forward *forward);
 
 /* Bytes that forward_create would take, without allocating. */
-uint64_t forward_bytes(const struct backend *backend, const struct model *model, int max_length,
-                       int max_rows);
+uint64_t forward_bytes(const struct backend *backend, const struct model *model,
+                       const struct forward_limits *limits);
 
-/* Runs the pass over ids [length] and keeps the hidden state of the rows
- * (ascending, each < length, count <= length) before the output norm. */
-void forward_run(struct forward *forward, const int32_t *ids, int length, const int32_t *rows,
-                 int count);
+/* A canvas of a pass. Only positions [low, high) run through the layers, and
+ * attend to all: to the others as they were at this workspace's last pass that
+ * ran them (for the canvas at the same place in the list). Without limits.cached
+ * the window is the whole canvas. Bits do not depend on the canvases beside it. */
+struct forward_canvas {
+    const int32_t *ids; /* [length] */
+    int length;
+    int low, high;
+    const int32_t *rows; /* [count] whose logits are wanted, ascending, inside the window */
+    int count;           /* at most high - low */
+};
 
-/* Logits of kept rows [first, first + count), count <= max_rows, into a buffer
- * [count, vocab] of the workspace, valid until the next call. */
+/* Runs the pass and keeps the hidden state of the rows before the output norm:
+ * those of the first canvas, then those of the second and so on. */
+void forward_run(struct forward *forward, const struct forward_canvas *canvases, int count);
+
+/* Logits of kept rows [first, first + count), count <= limits.rows, into a
+ * buffer [count, vocab] of the workspace, valid until the next call. */
 struct backend_buffer *forward_logits(struct forward *forward, int first, int count);
 
-/* Guidance: run the pass over the canvas with its prompt masked, keep its rows
- * aside, then run the other pass over the same rows; the logits of both come
- * combined as u + (scale + 1)(l - u), valid until the next call. */
-void forward_keep_unguided(struct forward *forward);
+/* Guidance, after a pass over a canvas and a second one with its prompt masked,
+ * of equally many rows: u + (scale + 1)(l - u) of each canvas's rows [first,
+ * first + count), 2 count <= limits.rows, valid until the next call. */
 struct backend_buffer *forward_logits_guided(struct forward *forward, int first, int count,
                                              double scale);
 

@@ -27,9 +27,10 @@ struct fixture {
     int32_t ids[LENGTH], rows[LENGTH];
 };
 
-static void open_model(struct fixture *f, const struct tiny_model *tiny, int threads,
-                       const char *level)
+static void open_model_cached(struct fixture *f, const struct tiny_model *tiny, int threads,
+                              const char *level, bool cached)
 {
+    const struct forward_limits limits = {2, LENGTH, 2 * LENGTH, cached};
     char path[TEST_PATH_BYTES];
 
     memset(f, 0, sizeof *f);
@@ -39,12 +40,17 @@ static void open_model(struct fixture *f, const struct tiny_model *tiny, int thr
     assert_int_equal(hparams_read(f->file, &f->model.hparams, NULL), DLLM_OK);
     assert_int_equal(weights_bind(f->file, &f->model.hparams, &f->model.weights, NULL), DLLM_OK);
     assert_int_equal(backend_cpu_create(threads, level, &f->backend, NULL), DLLM_OK);
-    assert_int_equal(forward_create(f->backend, &f->model, LENGTH, LENGTH, &f->forward, NULL),
-                     DLLM_OK);
+    assert_int_equal(forward_create(f->backend, &f->model, &limits, &f->forward, NULL), DLLM_OK);
     for (int i = 0; i < LENGTH; i++) {
         f->ids[i] = (7 * i + 3) % tiny->vocab;
         f->rows[i] = i;
     }
+}
+
+static void open_model(struct fixture *f, const struct tiny_model *tiny, int threads,
+                       const char *level)
+{
+    open_model_cached(f, tiny, threads, level, false);
 }
 
 static void close_model(struct fixture *f)
@@ -55,10 +61,28 @@ static void close_model(struct fixture *f)
     dllm_file_close(f->file);
 }
 
+/* A pass over one canvas without a window. */
+static void run(struct fixture *f, const int32_t *ids, int length, const int32_t *rows, int count)
+{
+    const struct forward_canvas canvas = {ids, length, 0, length, rows, count};
+
+    forward_run(f->forward, &canvas, 1);
+}
+
 static void all_logits(struct fixture *f, float *out)
 {
-    forward_run(f->forward, f->ids, LENGTH, f->rows, LENGTH);
+    run(f, f->ids, LENGTH, f->rows, LENGTH);
     backend_buffer_read(f->backend, forward_logits(f->forward, 0, LENGTH), 0, LENGTH, out);
+}
+
+/* Logits of all rows of the window into those rows of out [LENGTH, vocab]. */
+static void window_logits(struct fixture *f, int low, int high, float *out)
+{
+    const struct forward_canvas canvas = {f->ids, LENGTH, low, high, f->rows + low, high - low};
+
+    forward_run(f->forward, &canvas, 1);
+    backend_buffer_read(f->backend, forward_logits(f->forward, 0, high - low), 0, high - low,
+                        out + low * f->model.hparams.vocab);
 }
 
 /* ------------------------------- the same transformer, in doubles ------- */
@@ -139,9 +163,17 @@ static void slow_attention(const struct hparams *h, const double *q, const doubl
         }
 }
 
-enum { WIDEST = 256 };
+enum { WIDEST = 256, MAX_LAYERS = 3 };
 
-static void slow_layer(const struct hparams *h, const struct layer_weights *w, double *x)
+/* Keys and values of a layer as they were when a position was last in the window. */
+struct slow_cache {
+    double k[LENGTH * WIDEST], v[LENGTH * WIDEST];
+};
+
+/* Everything is computed for all positions; those outside [low, high) are right
+ * in the cache alone. */
+static void slow_layer(const struct hparams *h, const struct layer_weights *w, int low, int high,
+                       struct slow_cache *cache, double *x)
 {
     static double in[LENGTH * WIDEST], q[LENGTH * WIDEST], k[LENGTH * WIDEST], v[LENGTH * WIDEST];
     static double gate[LENGTH * WIDEST], up[LENGTH * WIDEST];
@@ -152,7 +184,11 @@ static void slow_layer(const struct hparams *h, const struct layer_weights *w, d
     slow_matmul(&w->v, w->v_bias, in, v);
     slow_rope(h, h->heads, q);
     slow_rope(h, h->kv_heads, k);
-    slow_attention(h, q, k, v, in);
+    for (int i = low * h->kv_heads * h->head_dim; i < high * h->kv_heads * h->head_dim; i++) {
+        cache->k[i] = k[i];
+        cache->v[i] = v[i];
+    }
+    slow_attention(h, q, cache->k, cache->v, in);
     slow_matmul(&w->output, NULL, in, q);
     for (int i = 0; i < LENGTH * h->hidden; i++)
         x[i] += q[i];
@@ -166,8 +202,10 @@ static void slow_layer(const struct hparams *h, const struct layer_weights *w, d
         x[i] += q[i];
 }
 
-static void slow_logits(const struct fixture *f, double *out)
+/* Logits of a pass over [low, high), those of the other positions undefined. */
+static void slow_logits(const struct fixture *f, int low, int high, double *out)
 {
+    static struct slow_cache caches[MAX_LAYERS];
     static double x[LENGTH * WIDEST], in[LENGTH * WIDEST];
     const struct hparams *h = &f->model.hparams;
     const struct weights *w = &f->model.weights;
@@ -176,7 +214,7 @@ static void slow_logits(const struct fixture *f, double *out)
         for (int i = 0; i < h->hidden; i++)
             x[t * h->hidden + i] = at(&w->embedding, f->ids[t], i);
     for (int i = 0; i < h->layers; i++)
-        slow_layer(h, &w->layers[i], x);
+        slow_layer(h, &w->layers[i], low, high, &caches[i], x);
     slow_norm(x, w->output_norm, (double)h->rms_eps, h->hidden, in);
     slow_matmul(&w->head, NULL, in, out);
 }
@@ -189,7 +227,7 @@ static void check_against_doubles(const struct tiny_model *tiny)
 
     open_model(&f, tiny, 2, NULL);
     all_logits(&f, got);
-    slow_logits(&f, want);
+    slow_logits(&f, 0, LENGTH, want);
     for (int i = 0; i < LENGTH * tiny->vocab; i++)
         assert_true(fabs((double)got[i] - want[i]) < 1e-4 * (1 + fabs(want[i])));
     close_model(&f);
@@ -224,7 +262,7 @@ static void test_rows_do_not_matter(void **state)
     (void)state;
     open_model(&f, &tiny, 2, NULL);
     all_logits(&f, all);
-    forward_run(f.forward, f.ids, LENGTH, rows, ARRAY_COUNT(rows));
+    run(&f, f.ids, LENGTH, rows, ARRAY_COUNT(rows));
     backend_buffer_read(f.backend, forward_logits(f.forward, 0, 3), 0, 3, some);
     backend_buffer_read(f.backend, forward_logits(f.forward, 3, 2), 0, 2, some + 3 * tiny.vocab);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -247,7 +285,7 @@ static void test_passes_do_not_remember(void **state)
         f.ids[(5 * pass) % LENGTH] = pass;
         f.ids[(7 * pass + 3) % LENGTH] = 39 - pass;
         if (pass == 3)
-            forward_run(f.forward, f.rows, 5, f.rows, 5);
+            run(&f, f.rows, 5, f.rows, 5);
         all_logits(&f, got);
         open_model(&fresh, &tiny, 1, NULL);
         memcpy(fresh.ids, f.ids, sizeof f.ids);
@@ -286,30 +324,134 @@ static void test_same_bits_everywhere(void **state)
         }
 }
 
-/* Breaks if guidance mixes up the two passes. */
+/* Breaks if guidance mixes up the two canvases, or if going through the layers
+ * side by side changes a bit; of the second half of the rows too. */
 static void test_guidance(void **state)
 {
     static float l[LENGTH * MAX_VOCAB], u[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
     struct tiny_model tiny = tiny_model_llada();
+    int32_t masked[LENGTH];
+    struct forward_canvas canvases[2];
     struct fixture f;
 
     (void)state;
     open_model(&f, &tiny, 2, NULL);
     all_logits(&f, l);
-    f.ids[0] = f.ids[1] = 39;
-    all_logits(&f, u);
-    forward_keep_unguided(f.forward);
-    f.ids[0] = 3;
-    f.ids[1] = 10;
-    forward_run(f.forward, f.ids, LENGTH, f.rows, LENGTH);
-    backend_buffer_read(f.backend, forward_logits_guided(f.forward, 0, LENGTH, 1.5), 0, LENGTH,
-                        got);
+    memcpy(masked, f.ids, sizeof masked);
+    canvases[0] = canvases[1] = (struct forward_canvas){f.ids, LENGTH, 0, LENGTH, f.rows, LENGTH};
+    canvases[1].ids = masked;
+    masked[0] = masked[1] = 39;
+    run(&f, masked, LENGTH, f.rows, LENGTH);
+    backend_buffer_read(f.backend, forward_logits(f.forward, 0, LENGTH), 0, LENGTH, u);
+    forward_run(f.forward, canvases, 2);
+    for (int first = 0; first < LENGTH; first += 14)
+        backend_buffer_read(f.backend,
+                            forward_logits_guided(f.forward, first, MIN(14, LENGTH - first), 1.5),
+                            0, MIN(14, LENGTH - first), got + first * tiny.vocab);
     for (int i = 0; i < LENGTH * tiny.vocab; i++) {
         double want = (double)u[i] + 2.5 * ((double)l[i] - (double)u[i]);
 
         assert_true((double)got[i] == (double)(float)want);
     }
     close_model(&f);
+}
+
+/* Breaks if canvases of one pass see each other or share what is kept of the
+ * first layer: three passes over two canvases of different lengths, against
+ * each alone. */
+static void test_canvases_do_not_matter(void **state)
+{
+    static float want[2][LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_dream();
+    int32_t other[LENGTH];
+    struct fixture f, alone;
+
+    (void)state;
+    open_model(&f, &tiny, 2, NULL);
+    open_model(&alone, &tiny, 1, NULL);
+    for (int i = 0; i < LENGTH; i++)
+        other[i] = (11 * i + 1) % tiny.vocab;
+    for (int pass = 0; pass < 3; pass++) {
+        const struct forward_canvas canvases[] = {{f.ids, 9, 0, 9, f.rows, 9},
+                                                  {other, LENGTH, 0, LENGTH, f.rows + 6, 12}};
+
+        f.ids[5 * pass % 9] = other[7 * pass] = 30 + pass;
+        for (int c = 0; c < 2; c++) {
+            forward_run(alone.forward, &canvases[c], 1);
+            backend_buffer_read(alone.backend, forward_logits(alone.forward, 0, canvases[c].count),
+                                0, canvases[c].count, want[c]);
+        }
+        forward_run(f.forward, canvases, 2);
+        backend_buffer_read(f.backend, forward_logits(f.forward, 0, LENGTH), 0, LENGTH, got);
+        assert_memory_equal(want[0], got, 9 * sizeof *got * (size_t)tiny.vocab);
+        assert_memory_equal(want[1], got + 9 * tiny.vocab, 12 * sizeof *got * (size_t)tiny.vocab);
+    }
+    close_model(&f);
+    close_model(&alone);
+}
+
+/* Breaks if positions outside the window are computed, looked at for their new
+ * tokens or forgotten: passes over windows against the same in doubles. */
+static void test_windows_equal_doubles(void **state)
+{
+    static const int windows[][2] = {{0, LENGTH}, {5, 12}, {12, LENGTH}, {0, 3},
+                                     {7, 8},      {6, 21}, {0, LENGTH},  {13, 17}};
+    static float got[LENGTH * MAX_VOCAB];
+    static double want[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_dream();
+    struct fixture f;
+
+    (void)state;
+    for (tiny.layers = 1; tiny.layers <= MAX_LAYERS; tiny.layers++) {
+        open_model_cached(&f, &tiny, 2, NULL, true);
+        for (size_t pass = 0; pass < ARRAY_COUNT(windows); pass++) {
+            const int low = windows[pass][0], high = windows[pass][1];
+
+            for (int i = 0; i < LENGTH; i += 3) /* some inside, some outside */
+                f.ids[i] = (f.ids[i] + 5) % tiny.vocab;
+            window_logits(&f, low, high, got);
+            slow_logits(&f, low, high, want);
+            for (int i = low * tiny.vocab; i < high * tiny.vocab; i++)
+                assert_true(fabs((double)got[i] - want[i]) < 1e-4);
+        }
+        close_model(&f);
+    }
+}
+
+/* Breaks if threads, levels or a whole window differ by a bit from what a pass
+ * without caches gives. */
+static void test_windows_same_bits(void **state)
+{
+    static const char *const levels[] = {"ref", "avx2", "avxvnni", "avx512vnni"};
+    static float whole[LENGTH * MAX_VOCAB], want[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
+    struct tiny_model tiny = tiny_model_llada();
+    struct fixture f;
+
+    (void)state;
+    tiny.type = 30; /* BF16 */
+    open_model(&f, &tiny, 1, "ref");
+    all_logits(&f, whole);
+    close_model(&f);
+    for (size_t l = 0; l < ARRAY_COUNT(levels); l++)
+        for (int threads = 1; threads < 6; threads += 2) {
+            struct backend *probe;
+
+            if (backend_cpu_create(1, levels[l], &probe, NULL) != DLLM_OK)
+                continue;
+            backend_destroy(probe);
+            open_model_cached(&f, &tiny, threads, levels[l], true);
+            window_logits(&f, 0, LENGTH, got);
+            assert_memory_equal(whole, got, sizeof whole);
+            window_logits(&f, 4, 11, got); /* nothing changed: the same again */
+            assert_memory_equal(whole, got, sizeof whole);
+            f.ids[6] = f.ids[15] = 1;
+            window_logits(&f, 3, 12, got);
+            if (l == 0 && threads == 1)
+                memcpy(want, got, sizeof want);
+            assert_memory_equal(want, got, sizeof want);
+            assert_memory_not_equal(whole, got, sizeof whole);
+            close_model(&f);
+        }
 }
 
 int main(void)
@@ -320,6 +462,9 @@ int main(void)
         cmocka_unit_test(test_passes_do_not_remember),
         cmocka_unit_test(test_same_bits_everywhere),
         cmocka_unit_test(test_guidance),
+        cmocka_unit_test(test_canvases_do_not_matter),
+        cmocka_unit_test(test_windows_equal_doubles),
+        cmocka_unit_test(test_windows_same_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/*
+ * kvcache.h: what one canvas keeps between passes: queries, keys and values of
+ * the first layer, which hold until the token at a position changes; and, when
+ * all layers are kept, every layer's keys and values, so that a pass over some
+ * of the positions attends to what the others were at their last pass.
+ */
+#ifndef KVCACHE_H
+#define KVCACHE_H
+
+#include "hparams.h"
+
+/* Rows are positions of the canvas; keys are rotated. */
+struct kvcache {
+    int layers;                     /* whose keys and values are kept: 1 or all */
+    struct backend_buffer *q;       /* [length, heads * head_dim] of the first layer */
+    struct backend_buffer **k, **v; /* [layers] of [length, kv_heads * head_dim] */
+    int32_t *ids;                   /* [length] tokens that q, k[0] and v[0] belong to, or -1 */
+    int changed;                    /* how many of them the pass at hand computes anew */
+};
+
+/* For canvases of up to `length` positions; a pass over positions that were
+ * never computed must not leave any out. Free with kvcache_destroy, which takes
+ * NULL; the backend must outlive it. */
+enum dllm_status kvcache_create(struct backend *backend, const struct hparams *hparams, int length,
+                                bool all_layers, struct kvcache **out, struct dllm_error *error);
+void kvcache_destroy(struct kvcache *cache);
+
+/* Bytes that kvcache_create would take, without allocating. */
+uint64_t kvcache_bytes(const struct hparams *hparams, int length, bool all_layers);
+
+#endif

@@ -1,0 +1,193 @@
+/* workspace.c: the life of a workspace, sized once; a pass allocates nothing. */
+#include "workspace.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int q_width(const struct hparams *h)
+{
+    return h->heads * h->head_dim;
+}
+
+static int kv_width(const struct hparams *h)
+{
+    return h->kv_heads * h->head_dim;
+}
+
+static int total_rows(const struct forward_limits *limits)
+{
+    return limits->canvases * limits->length;
+}
+
+static struct backend_limits backend_limits_of(const struct hparams *h,
+                                               const struct forward_limits *limits)
+{
+    return (struct backend_limits){
+        .rows = total_rows(limits),
+        .width = MAX(MAX(h->hidden, q_width(h)), h->ffn),
+        .keys = limits->length,
+        .kv_heads = h->kv_heads,
+        .head_dim = h->head_dim,
+        .vocab = h->vocab,
+    };
+}
+
+/* A buffer of the workspace: where it goes and its size. */
+struct plan {
+    struct backend_buffer **buffer;
+    int rows, width;
+};
+
+enum { PLANNED = 6, LISTS = 6 };
+
+static void plan_buffers(struct forward *f, const struct hparams *h,
+                         const struct forward_limits *limits, struct plan plan[PLANNED])
+{
+    int rows = total_rows(limits);
+    const struct plan all[PLANNED] = {
+        {&f->x, rows, h->hidden},    {&f->q, rows, q_width(h)},
+        {&f->k, rows, kv_width(h)},  {&f->v, rows, kv_width(h)},
+        {&f->kept, rows, h->hidden}, {&f->logits, limits->rows, h->vocab},
+    };
+
+    for (int i = 0; i < PLANNED; i++)
+        plan[i] = all[i];
+}
+
+uint64_t forward_bytes(const struct backend *backend, const struct model *model,
+                       const struct forward_limits *limits)
+{
+    const struct hparams *h = &model->hparams;
+    struct backend_limits needs = backend_limits_of(h, limits);
+    struct forward unused;
+    struct plan plan[PLANNED];
+    uint64_t types = model->weights.types;
+    int rows = total_rows(limits);
+    uint64_t bytes = backend_reserve_bytes(backend, &needs);
+
+    plan_buffers(&unused, h, limits, plan);
+    for (int i = 0; i < PLANNED; i++)
+        bytes += backend_buffer_bytes(plan[i].rows, plan[i].width);
+    bytes += (uint64_t)limits->canvases * kvcache_bytes(h, limits->length, limits->cached);
+    bytes += sizeof(float) * (uint64_t)limits->length * (uint64_t)h->rope_dims;
+    bytes += LISTS * sizeof(int32_t) * (uint64_t)rows;
+    bytes += backend_activations_bytes(rows, MAX(h->hidden, q_width(h)), types);
+    return bytes + feed_forward_bytes(h, types, rows);
+}
+
+/* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */
+static enum dllm_status fill_angles(struct forward *f, struct dllm_error *error)
+{
+    const struct hparams *h = &f->model->hparams;
+    size_t bytes = sizeof(float) * (size_t)f->limits.length * (size_t)h->rope_dims;
+
+    f->angles = malloc(bytes);
+    if (!f->angles)
+        return status_no_memory(error, bytes);
+    for (int i = 0; i < h->rope_dims / 2; i++) {
+        double frequency = pow(h->rope_base, -2.0 * i / h->rope_dims);
+
+        for (int p = 0; p < f->limits.length; p++) {
+            float *pair = f->angles + ((size_t)p * (size_t)h->rope_dims + 2 * (size_t)i);
+
+            pair[0] = (float)cos(p * frequency);
+            pair[1] = (float)sin(p * frequency);
+        }
+    }
+    return DLLM_OK;
+}
+
+static enum dllm_status create_lists(struct forward *f, struct dllm_error *error)
+{
+    int32_t **const lists[LISTS] = {&f->ids,         &f->positions,
+                                    &f->kept_from,   &f->kept_positions,
+                                    &f->changed_ids, &f->changed_positions};
+    size_t rows = (size_t)total_rows(&f->limits);
+    int32_t *block = malloc(LISTS * sizeof *block * rows);
+
+    if (!block)
+        return status_no_memory(error, LISTS * sizeof *block * rows);
+    for (size_t i = 0; i < LISTS; i++)
+        *lists[i] = block + i * rows;
+    return DLLM_OK;
+}
+
+static enum dllm_status create_caches(struct forward *f, struct dllm_error *error)
+{
+    size_t canvases = (size_t)f->limits.canvases;
+
+    f->caches = calloc(canvases, sizeof *f->caches);
+    if (!f->caches)
+        return status_no_memory(error, canvases * sizeof *f->caches);
+    for (size_t i = 0; i < canvases; i++)
+        TRY(kvcache_create(f->backend, &f->model->hparams, f->limits.length, f->limits.cached,
+                           &f->caches[i], error));
+    return DLLM_OK;
+}
+
+static enum dllm_status create_buffers(struct forward *f, struct dllm_error *error)
+{
+    const struct hparams *h = &f->model->hparams;
+    uint64_t types = f->model->weights.types;
+    struct backend_limits limits = backend_limits_of(h, &f->limits);
+    struct plan plan[PLANNED];
+    int rows = total_rows(&f->limits);
+
+    TRY(backend_reserve(f->backend, &limits, error));
+    plan_buffers(f, h, &f->limits, plan);
+    for (int i = 0; i < PLANNED; i++)
+        TRY(backend_buffer_create(f->backend, plan[i].rows, plan[i].width, plan[i].buffer, error));
+    TRY(backend_activations_create(f->backend, rows, MAX(h->hidden, q_width(h)), types,
+                                   &f->hidden_in, error));
+    return feed_forward_create(f->backend, h, types, rows, &f->feed_forward, error);
+}
+
+enum dllm_status forward_create(struct backend *backend, const struct model *model,
+                                const struct forward_limits *limits, struct forward **out,
+                                struct dllm_error *error)
+{
+    enum dllm_status status;
+    const struct hparams *h = &model->hparams;
+    struct forward *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return status_no_memory(error, sizeof *f);
+    f->backend = backend;
+    f->model = model;
+    f->limits = *limits;
+    f->heads =
+        (struct backend_heads){h->heads, h->kv_heads, h->head_dim, h->rope_dims, h->arch->pairing};
+    TRY_GOTO(fill_angles(f, error));
+    TRY_GOTO(create_lists(f, error));
+    TRY_GOTO(create_caches(f, error));
+    TRY_GOTO(create_buffers(f, error));
+    *out = f;
+    return DLLM_OK;
+fail:
+    forward_destroy(f);
+    return status;
+}
+
+void forward_destroy(struct forward *f)
+{
+    struct plan plan[PLANNED];
+
+    if (!f)
+        return;
+    plan_buffers(f, &f->model->hparams, &f->limits, plan);
+    for (int i = 0; i < PLANNED; i++)
+        backend_buffer_destroy(*plan[i].buffer);
+    for (int i = 0; f->caches && i < f->limits.canvases; i++)
+        kvcache_destroy(f->caches[i]);
+    backend_activations_destroy(f->hidden_in);
+    feed_forward_destroy(f->feed_forward);
+    free(f->caches);
+    free(f->angles);
+    free(f->ids);
+    free(f);
+}
+
+struct forward_limits forward_limits_of(const struct forward *forward)
+{
+    return forward->limits;
+}

@@ -1,0 +1,35 @@
+/*
+ * workspace.h: the buffers of forward passes, as forward.c and workspace.c
+ * share them.
+ */
+#ifndef WORKSPACE_H
+#define WORKSPACE_H
+
+#include "feed_forward.h"
+#include "forward.h"
+#include "kvcache.h"
+
+/* "Rows" are those of all canvases together, window after window: at most
+ * limits.canvases * limits.length. */
+struct forward {
+    struct backend *backend;
+    const struct model *model;
+    struct forward_limits limits;
+    struct backend_heads heads;
+    float *angles;                    /* [length, rope_dims / 2, 2] */
+    struct kvcache **caches;          /* [canvases] */
+    struct backend_buffer *x;         /* [rows, hidden] residual stream */
+    struct backend_buffer *q, *k, *v; /* [rows, ...] of the layer at hand; attention's output
+                                         goes to q */
+    struct backend_buffer *kept;      /* [rows, hidden] rows whose logits are asked for */
+    int kept_count;
+    struct backend_buffer *logits;         /* [limits.rows, vocab] */
+    struct backend_activations *hidden_in; /* inputs of width hidden or heads * head_dim */
+    struct feed_forward *feed_forward;
+    /* Lists [rows], cut from one block that starts at ids. */
+    int32_t *ids, *positions;                 /* of the windows' rows */
+    int32_t *kept_from, *kept_positions;      /* of the kept rows: row of x, position */
+    int32_t *changed_ids, *changed_positions; /* what the first layer computes anew */
+};
+
+#endif
