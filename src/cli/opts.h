@@ -49,7 +49,7 @@ struct opt_conflict {
     const char *why;
 };
 
-enum { OPT_LIMIT = 48, OPT_GROUPS = 4 };
+enum { OPT_LIMIT = 64, OPT_GROUPS = 4 };
 
 struct opt_table {
     const char *command;

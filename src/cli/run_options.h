@@ -1,4 +1,7 @@
-/* run_options.h: the option table of run and what its values mean. */
+/*
+ * run_options.h: the option table of run (run_options.c) and what its values mean
+ * (run_settings.c).
+ */
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 

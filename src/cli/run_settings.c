@@ -1,0 +1,169 @@
+/* run_settings.c: what the values of run's options mean, by themselves and for a model. */
+#include "run_options.h"
+
+#include <string.h>
+
+/* As the table lists the names. */
+static const enum dllm_remasking remasking_values[] = {
+    DLLM_REMASKING_LOW_CONFIDENCE, DLLM_REMASKING_RANDOM, DLLM_REMASKING_TOPK_MARGIN,
+    DLLM_REMASKING_ENTROPY,        DLLM_REMASKING_ORIGIN, DLLM_REMASKING_LOW_CONFIDENCE};
+
+static const char *const *choices_of(enum run_option option)
+{
+    return run_option_table.options[option].choices;
+}
+
+static enum dllm_remasking given_remasking(const struct opts *opts)
+{
+    return remasking_values[opts->values[RUN_REMASKING].choice];
+}
+
+static bool adaptive(const struct opts *opts)
+{
+    return opts->values[RUN_THRESHOLD].given || opts->values[RUN_FACTOR].given;
+}
+
+static int check_device(const char *device)
+{
+    if (!device || strcmp(device, "cpu") == 0 || strcmp(device, "auto") == 0)
+        return CLI_OK;
+    if (strcmp(device, "gpu") == 0)
+        return cli_fail(CLI_USAGE, "--device gpu: this build has no GPU support; use cpu or auto");
+    return cli_fail(CLI_USAGE, "--device needs cpu or auto, not \"%s\"", device);
+}
+
+/* What a remasking rule makes meaningless. */
+static int check_remasking(const struct opts *opts)
+{
+    enum dllm_remasking remasking = given_remasking(opts);
+    const char *name = choices_of(RUN_REMASKING)[opts->values[RUN_REMASKING].choice];
+    bool blind = remasking == DLLM_REMASKING_RANDOM || remasking == DLLM_REMASKING_ORIGIN;
+
+    if (!opts->values[RUN_REMASKING].given)
+        return CLI_OK;
+    if (opts->values[RUN_ALG_TEMP].given && blind)
+        return cli_fail(CLI_USAGE,
+                        "--alg-temp has no effect with --remasking %s, which chooses positions "
+                        "without looking at confidence",
+                        name);
+    if (adaptive(opts) && (blind || remasking == DLLM_REMASKING_ENTROPY))
+        return cli_fail(CLI_USAGE,
+                        "--%s compares confidences from 0 to 1, which --remasking %s does not "
+                        "give; use low_confidence (or topk_margin with a dream model)",
+                        opts->values[RUN_FACTOR].given ? "factor" : "threshold", name);
+    return CLI_OK;
+}
+
+int run_check_values(const struct opts *opts)
+{
+    int code = check_device(opts->values[RUN_DEVICE].text);
+
+    return code ? code : check_remasking(opts);
+}
+
+static int fail_effect(const char *option, const struct dllm_model_info *info, const char *why)
+{
+    return cli_fail(CLI_USAGE, "--%s has no effect with this model (architecture %s): %s", option,
+                    info->architecture, why);
+}
+
+int run_check_effects(const struct opts *opts, const struct dllm_model_info *info)
+{
+    static const struct {
+        enum run_option option;
+        enum dllm_sampler without;
+        const char *why;
+    } effects[] = {
+        {RUN_TOP_P, DLLM_SAMPLER_LLADA, "LLaDA's sampler has no top-p; use --temperature"},
+        {RUN_TOP_K, DLLM_SAMPLER_LLADA, "LLaDA's sampler has no top-k; use --temperature"},
+        {RUN_ALG_TEMP, DLLM_SAMPLER_LLADA, "LLaDA's sampler takes the surest positions"},
+        {RUN_EPS, DLLM_SAMPLER_LLADA, "LLaDA's schedule shares masks out evenly"},
+        {RUN_CFG_SCALE, DLLM_SAMPLER_DREAM, "guidance is defined for LLaDA's sampler only"},
+        {RUN_EOS_POLICY, DLLM_SAMPLER_DREAM, "end-token policies belong to LLaDA's sampler"},
+    };
+    enum dllm_remasking remasking = given_remasking(opts);
+
+    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+        if (opts->values[effects[i].option].given && effects[i].without == info->sampler)
+            return fail_effect(run_option_table.options[effects[i].option].name, info,
+                               effects[i].why);
+    if (opts->values[RUN_REMASKING].given && info->sampler == DLLM_SAMPLER_LLADA &&
+        remasking != DLLM_REMASKING_LOW_CONFIDENCE && remasking != DLLM_REMASKING_RANDOM)
+        return cli_fail(CLI_USAGE,
+                        "--remasking %s is a rule of Dream's sampler; with this model "
+                        "(architecture %s) use low_confidence or random",
+                        choices_of(RUN_REMASKING)[opts->values[RUN_REMASKING].choice],
+                        info->architecture);
+    return CLI_OK;
+}
+
+struct prompt_source run_prompt_source(const struct opts *opts)
+{
+    const struct opt_value *values = opts->values;
+
+    return (struct prompt_source){
+        .operand = values[RUN_OPERAND].text,
+        .text = values[RUN_PROMPT].text,
+        .file = values[RUN_PROMPT_FILE].text,
+        .messages_file = values[RUN_MESSAGES].text,
+        .ids = values[RUN_PROMPT_TOKENS].ids,
+        .id_count = values[RUN_PROMPT_TOKENS].id_count,
+        .system = values[RUN_SYSTEM].text,
+        .raw = values[RUN_NO_CHAT].given,
+        .parse_special = values[RUN_PARSE_SPECIAL].given,
+    };
+}
+
+static void override_integer(const struct opt_value *value, int *setting)
+{
+    if (value->given)
+        *setting = (int)value->integer;
+}
+
+static void override_number(const struct opt_value *value, double *setting)
+{
+    if (value->given)
+        *setting = value->number;
+}
+
+void run_settings(const struct opts *opts, const struct dllm_engine *engine, bool chat,
+                  struct dllm_generate_options *out)
+{
+    const struct opt_value *values = opts->values;
+
+    dllm_generate_defaults(engine, chat, out);
+    /* Greedy stays one option away: the default filter goes with the default temperature. */
+    if (values[RUN_TEMPERATURE].given && values[RUN_TEMPERATURE].number == 0)
+        out->top_p = 1;
+    override_integer(&values[RUN_MAX_TOKENS], &out->max_tokens);
+    override_integer(&values[RUN_STEPS], &out->steps);
+    override_integer(&values[RUN_BLOCK_LENGTH], &out->block_length);
+    override_integer(&values[RUN_TOP_K], &out->top_k);
+    override_number(&values[RUN_TEMPERATURE], &out->temperature);
+    override_number(&values[RUN_TOP_P], &out->top_p);
+    override_number(&values[RUN_ALG_TEMP], &out->alg_temp);
+    override_number(&values[RUN_EPS], &out->eps);
+    override_number(&values[RUN_CFG_SCALE], &out->cfg_scale);
+    override_number(&values[RUN_THRESHOLD], &out->threshold);
+    override_number(&values[RUN_FACTOR], &out->factor);
+    if (values[RUN_SEED].given)
+        out->seed = (uint64_t)values[RUN_SEED].integer;
+    if (values[RUN_REMASKING].given)
+        out->remasking = given_remasking(opts);
+    else if (adaptive(opts))
+        out->remasking = DLLM_REMASKING_LOW_CONFIDENCE;
+    if (values[RUN_EOS_POLICY].given)
+        out->eos_policy = (enum dllm_eos_policy)values[RUN_EOS_POLICY].choice;
+    out->no_early_stop = values[RUN_NO_EARLY_STOP].given;
+    out->allow_long = values[RUN_ALLOW_LONG].given;
+}
+
+const char *run_remasking_name(enum dllm_remasking remasking)
+{
+    return choices_of(RUN_REMASKING)[remasking];
+}
+
+const char *run_eos_policy_name(enum dllm_eos_policy policy)
+{
+    return choices_of(RUN_EOS_POLICY)[policy];
+}
