@@ -320,13 +320,13 @@ struct dllm_step {
     double seconds;        /* of this step */
     const int32_t *canvas; /* all ids, prompt and suffix included */
     size_t canvas_count;
-    size_t region_start; /* the generated region: [start, start + count) */
+    size_t region_start; /* [start, start + count): from the first position to fill to the last */
     size_t region_count;
     const int32_t *positions;          /* committed in this step, surest first */
     const double *confidences;         /* by the remasking rule */
     const struct dllm_choice *choices; /* of the committed, with record_choices; else NULL */
     size_t committed;
-    size_t masks_left;
+    size_t masks_left, masks_at_start;
 };
 
 /* Return 0 to go on; anything else ends the run as interrupted. */
@@ -380,11 +380,21 @@ struct dllm_timings {
     int computed_steps;
 };
 
+/* What was put at positions [start, start + count) of the canvas. */
+struct dllm_gap {
+    size_t start, count;
+    struct dllm_text text; /* up to its end token or stop string */
+    int tokens;            /* tokens of that text */
+    enum dllm_finish finish;
+};
+
 struct dllm_result {
     struct dllm_ids ids;   /* the generated region; left-over masks included */
     struct dllm_text text; /* the answer: up to its end token or stop string */
-    int answer_tokens;     /* tokens of that answer */
+    int answer_tokens;     /* tokens of that answer, of all gaps */
     enum dllm_finish finish;
+    struct dllm_gap *gaps; /* [gap_count]; of dllm_generate the one region */
+    size_t gap_count;
     int forward_passes;
     int steps;
     bool stopped_early;
@@ -398,6 +408,17 @@ DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int3
                                         size_t prompt_count,
                                         const struct dllm_generate_options *options,
                                         struct dllm_result *result, struct dllm_error *error);
+
+/* Fills the masks of canvas [count] wherever they are; each run of masks is a gap.
+ * Blocks and steps count the masks, not what is given between them; each gap ends
+ * before its first end token or stop string. options->max_tokens is 0 or the
+ * number of masks. The result's ids are the whole canvas, its text all that the
+ * canvas prints, its finish that of the last gap (or interrupted). */
+DLLM_API enum dllm_status dllm_fill(struct dllm_session *session, const int32_t *canvas,
+                                    size_t count, const struct dllm_generate_options *options,
+                                    struct dllm_result *result, struct dllm_error *error);
+
+/* Accepts a zeroed record. */
 DLLM_API void dllm_result_free(struct dllm_result *result);
 
 /* --------------------------------------------------------- measurements --- */

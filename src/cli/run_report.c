@@ -9,10 +9,8 @@ enum { BAR_WIDTH = 30 };
 
 static void draw_bar(const struct run_watch *watch, const struct dllm_step *step)
 {
-    size_t done = step->region_count - step->masks_left;
-    int filled = step->masks_left > step->region_count
-                     ? 0
-                     : (int)(done * BAR_WIDTH / (step->region_count ? step->region_count : 1));
+    size_t done = step->masks_at_start - step->masks_left;
+    int filled = (int)(done * BAR_WIDTH / step->masks_at_start);
 
     fprintf(stderr, "\r[%.*s%.*s] step %d of %d, %.1f s ", filled, "##############################",
             BAR_WIDTH - filled, "..............................", step->step + 1, step->steps,

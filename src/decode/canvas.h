@@ -1,6 +1,6 @@
 /*
- * canvas.h: the sequence being written: prompt, generated region, suffix, and
- * which of its positions are still masks.
+ * canvas.h: the sequence being written: what was given, the gaps to fill, and
+ * which positions are still masks.
  */
 #ifndef CANVAS_H
 #define CANVAS_H
@@ -8,11 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Positions [start, start + count) that are to be filled; count is at least 1. */
+struct canvas_gap {
+    int start, count;
+};
+
 struct canvas {
     int32_t *ids;      /* [length] */
     int32_t *unguided; /* [length] the same with mask at all that was no mask at first, or NULL */
     int length;
-    int region_start, region_count; /* what is generated */
+    const struct canvas_gap *gaps; /* [gap_count] ascending, apart; an ordinary run has one */
+    int gap_count;
     int32_t mask_id, eos_id, eot_id;
     int masks_left;
 };
@@ -28,8 +34,13 @@ int canvas_masks(const struct canvas *canvas, int end, int32_t *positions);
 /* Puts a token (not the mask) at a masked position, for good. */
 void canvas_commit(struct canvas *canvas, int32_t position, int32_t token);
 
-/* Whether no later commit can change the answer: the first position of the
- * region that is a mask or an end token is an end token. */
+/* The end (one past) of the first `count` positions of the gaps, in order; count
+ * is at least 1 and at most their sum. */
+int canvas_end_of(const struct canvas *canvas, int count);
+
+/* Whether no later commit can change the answer, because end tokens ended it: in
+ * each gap an end token comes before the first mask, or no mask is left, and at
+ * least one gap was ended so. */
 bool canvas_answer_is_final(const struct canvas *canvas);
 
 #endif

@@ -8,7 +8,6 @@
 #include "denoise.h"
 
 #include "accept.h"
-#include "canvas.h"
 #include "clock.h"
 #include "compiler.h"
 #include "rank.h"
@@ -42,6 +41,7 @@ struct run {
     struct pick_rules rules;
     double eps;
     int block_length;
+    int masks_at_start;
     int steps;     /* of the schedule */
     bool adaptive; /* threshold or factor instead of a schedule */
     bool over;     /* stopped early or interrupted */
@@ -126,21 +126,39 @@ static void rules_open(struct run *run)
     }
 }
 
-static enum dllm_status check_canvas(const struct canvas *canvas, struct dllm_error *error)
+/* Gap `index` lies inside the canvas, behind the one before, and is masks. */
+static enum dllm_status check_gap(const struct canvas *canvas, int index, struct dllm_error *error)
 {
-    int region_end = canvas->region_start + canvas->region_count;
+    struct canvas_gap gap = canvas->gaps[index];
+    int least = index ? canvas->gaps[index - 1].start + canvas->gaps[index - 1].count : 0;
 
-    if (canvas->region_start < 0 || canvas->region_count > canvas->length - canvas->region_start)
+    if (gap.start < least || gap.count < 1 || gap.count > canvas->length - gap.start)
         return status_fail(error, DLLM_ERROR_USAGE,
-                           "a region of %d positions from %d on does not fit into a canvas of %d",
-                           canvas->region_count, canvas->region_start, canvas->length);
-    for (int i = canvas->region_start; i < region_end; i++)
+                           "a gap of %d positions from %d on does not fit into a canvas of %d",
+                           gap.count, gap.start, canvas->length);
+    for (int i = gap.start; i < gap.start + gap.count; i++)
         if (canvas->ids[i] != canvas->mask_id)
             return status_fail(error, DLLM_ERROR_USAGE,
                                "position %d of the region to generate holds id %d; expected the "
                                "mask id %d",
                                i, (int)canvas->ids[i], (int)canvas->mask_id);
     return DLLM_OK;
+}
+
+static enum dllm_status check_canvas(const struct canvas *canvas, int max_tokens,
+                                     struct dllm_error *error)
+{
+    int total = 0;
+
+    for (int i = 0; i < canvas->gap_count; i++) {
+        TRY(check_gap(canvas, i, error));
+        total += canvas->gaps[i].count;
+    }
+    if (total == max_tokens)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "the gaps hold %d positions, but max_tokens is %d; expected the same", total,
+                       max_tokens);
 }
 
 /* --- one step --- */
@@ -262,6 +280,8 @@ static void commit(struct run *run, int quota)
 static void report(struct run *run, int committed, double seconds)
 {
     const struct canvas *canvas = &run->canvas;
+    int region_start = canvas->gaps[0].start;
+    int region_end = canvas_end_of(canvas, run->options->max_tokens);
     struct dllm_step step = {.step = run->result->steps,
                              .steps = run->steps,
                              .forward_passes = run->result->forward_passes,
@@ -269,13 +289,14 @@ static void report(struct run *run, int committed, double seconds)
                              .seconds = seconds,
                              .canvas = canvas->ids,
                              .canvas_count = (size_t)canvas->length,
-                             .region_start = (size_t)canvas->region_start,
-                             .region_count = (size_t)canvas->region_count,
+                             .region_start = (size_t)region_start,
+                             .region_count = (size_t)(region_end - region_start),
                              .positions = run->work.committed,
                              .confidences = run->work.confidences,
                              .choices = run->options->record_choices ? run->work.choices : NULL,
                              .committed = (size_t)committed,
-                             .masks_left = (size_t)canvas->masks_left};
+                             .masks_left = (size_t)canvas->masks_left,
+                             .masks_at_start = (size_t)run->masks_at_start};
 
     if (run->adaptive)
         step.steps = step.step + 1 + canvas->masks_left;
@@ -320,13 +341,13 @@ static enum dllm_status run_block(struct run *run, struct block block)
 static enum dllm_status run_blocks(struct run *run)
 {
     const struct canvas *canvas = &run->canvas;
-    int region = canvas->region_count;
+    int region = run->options->max_tokens;
     int blocks = schedule_block_count(region, run->block_length);
 
     for (int index = 0; index < blocks && !run->over; index++) {
         struct block block = {.end = canvas->length};
         if (index < blocks - 1)
-            block.end = canvas->region_start + (index + 1) * run->block_length;
+            block.end = canvas_end_of(canvas, (index + 1) * run->block_length);
         if (!run->adaptive)
             block.steps = schedule_block_steps(region, run->block_length, run->steps, index);
         TRY(run_block(run, block));
@@ -334,8 +355,8 @@ static enum dllm_status run_blocks(struct run *run)
     return DLLM_OK;
 }
 
-enum dllm_status denoise_run(const struct denoise_model *model, int32_t *canvas, int length,
-                             int region_start, const struct dllm_generate_options *options,
+enum dllm_status denoise_run(const struct denoise_model *model, const struct denoise_canvas *canvas,
+                             const struct dllm_generate_options *options,
                              struct denoise_result *result, struct dllm_error *error)
 {
     int region = options->max_tokens;
@@ -343,8 +364,8 @@ enum dllm_status denoise_run(const struct denoise_model *model, int32_t *canvas,
                       .options = options,
                       .result = result,
                       .error = error,
-                      .canvas = {canvas, NULL, length, region_start, region, model->mask_id,
-                                 model->eos_id, model->eot_id, 0},
+                      .canvas = {canvas->ids, NULL, canvas->length, canvas->gaps, canvas->gap_count,
+                                 model->mask_id, model->eos_id, model->eot_id, 0},
                       .eps = options->eps > 0 ? options->eps : DEFAULT_EPS,
                       .block_length = region,
                       .steps = options->steps > 0 ? options->steps : region,
@@ -355,10 +376,11 @@ enum dllm_status denoise_run(const struct denoise_model *model, int32_t *canvas,
 
     *result = (struct denoise_result){0};
     TRY(denoise_check(model, options, error));
-    TRY(check_canvas(&run.canvas, error));
+    TRY(check_canvas(&run.canvas, region, error));
     if (options->block_length > 0)
         run.block_length = MIN(options->block_length, region);
-    masks = (size_t)canvas_masks(&run.canvas, length, NULL);
+    masks = (size_t)canvas_masks(&run.canvas, canvas->length, NULL);
+    run.masks_at_start = (int)masks;
     bytes = workspace_bytes(&run, masks);
     memory = malloc(bytes);
     if (!memory)

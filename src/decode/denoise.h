@@ -6,6 +6,7 @@
 #ifndef DENOISE_H
 #define DENOISE_H
 
+#include "canvas.h"
 #include "pick.h"
 #include "status.h"
 
@@ -53,10 +54,19 @@ enum dllm_status denoise_check(const struct denoise_model *model,
                                const struct dllm_generate_options *options,
                                struct dllm_error *error);
 
-/* Denoises canvas [length] in place, after denoise_check. The generated region
- * is [region_start, region_start + options->max_tokens); it must be masks on
- * entry. Masks before it belong to the first block, masks after it to the last.
- * Prompt and suffix are already in the canvas (options->suffix is not read).
+/* What denoise_run works on. The gaps are masks on entry, in all
+ * options->max_tokens of them, ascending and apart. */
+struct denoise_canvas {
+    int32_t *ids; /* [length] */
+    int length;
+    const struct canvas_gap *gaps; /* [gap_count] */
+    int gap_count;
+};
+
+/* Denoises the canvas in place, after denoise_check. Blocks count positions of
+ * the gaps, not what is given between them. Masks before the first gap belong to
+ * the first block, masks after the last to the last. Prompt and suffix are
+ * already in the canvas (options->suffix is not read).
  *
  * Calls options->on_step after every step, in its `steps` the length of the
  * schedule; with threshold or factor, which have none, the most steps that the
@@ -65,11 +75,11 @@ enum dllm_status denoise_check(const struct denoise_model *model,
  *
  * A callback that stops the run gives DLLM_OK and result->interrupted. After
  * an error of the model the canvas holds what was committed before it. */
-enum dllm_status denoise_run(const struct denoise_model *model, int32_t *canvas, int length,
-                             int region_start, const struct dllm_generate_options *options,
+enum dllm_status denoise_run(const struct denoise_model *model, const struct denoise_canvas *canvas,
+                             const struct dllm_generate_options *options,
                              struct denoise_result *result, struct dllm_error *error);
 
-/* Number of tokens of the answer in region [count]: those before the first end
+/* Number of tokens of the answer in a gap, region [count]: those before the first end
  * token (or left-over mask), and whether an end token ended it. */
 int denoise_answer_length(const struct denoise_model *model, const int32_t *region, int count,
                           bool *ended);

@@ -2,26 +2,21 @@
  * generate.c: joins the denoising loop to the model: the loop asks for picks,
  * a forward pass answers; each step is timed and looked at for stop strings.
  */
-#include "answer.h"
+#include "generation.h"
 
 #include "clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct generation {
-    struct dllm_session *session;
-    const struct dllm_generate_options *options;
-    struct denoise_model model;
-    int32_t *canvas; /* [length] */
-    int length, region_start;
-    struct dllm_timings *timings;
-    double *step_seconds; /* [step_limit] */
-    int step_limit;
-    bool stop_found;         /* a stop string is in the resolved part of the answer */
-    int resolved;            /* length of that part when it was last looked at */
-    double callback_seconds; /* the caller's own, no part of the run */
-};
+struct generation generation_of(struct dllm_session *session,
+                                const struct dllm_generate_options *options)
+{
+    return (struct generation){.session = session,
+                               .caller = options,
+                               .options = *options,
+                               .model = engine_denoise_model(session->engine)};
+}
 
 /* --- scores --- */
 
@@ -112,41 +107,67 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
 
 /* --- steps --- */
 
-static struct answer_source answer_source(const struct generation *generation)
+static struct answer_source answer_source(const struct generation *generation, int gap)
 {
     return (struct answer_source){
         .tokenizer = generation->session->engine->tokenizer,
         .model = &generation->model,
-        .region = generation->canvas + generation->region_start,
-        .count = generation->options->max_tokens,
-        .stop = generation->options->stop,
-        .stop_count = generation->options->stop_count,
+        .region = generation->canvas + generation->gaps[gap].start,
+        .count = generation->gaps[gap].count,
+        .stop = generation->options.stop,
+        .stop_count = generation->options.stop_count,
     };
 }
 
-/* Looks for stop strings when more of the answer's beginning is resolved. A
+/* Whether a gap's text can no longer change; *stopped: because of a stop string. A
  * failure here (no memory) will show again when the answer is built. */
+static bool gap_is_final(const struct generation *generation, int gap, bool *stopped)
+{
+    struct answer_source source = answer_source(generation, gap);
+    struct answer answer;
+    bool final;
+
+    if (answer_build(&source, &answer, NULL))
+        return false;
+    *stopped |= answer.stopped;
+    final = answer.stopped || answer.ended || answer.tokens == source.count;
+    dllm_text_free(&answer.text);
+    return final;
+}
+
+/* Tokens at the gaps' beginnings that are resolved, end tokens included. */
+static int count_resolved(const struct generation *generation)
+{
+    int count = 0;
+    bool ended;
+
+    for (int gap = 0; gap < generation->gap_count; gap++) {
+        struct answer_source source = answer_source(generation, gap);
+        count += denoise_answer_length(source.model, source.region, source.count, &ended);
+        count += ended;
+    }
+    return count;
+}
+
+/* Looks for stop strings when more is resolved. */
 static void look_for_stop(struct generation *generation)
 {
-    struct answer_source source = answer_source(generation);
-    struct answer answer;
-    bool ended;
-    int resolved = denoise_answer_length(source.model, source.region, source.count, &ended);
+    int resolved = count_resolved(generation);
+    bool stopped = false, final = true;
 
     if (resolved <= generation->resolved)
         return;
     generation->resolved = resolved;
-    if (answer_build(&source, &answer, NULL) == DLLM_OK) {
-        generation->stop_found = answer.stopped;
-        dllm_text_free(&answer.text);
-    }
+    for (int gap = 0; gap < generation->gap_count && final; gap++)
+        final = gap_is_final(generation, gap, &stopped);
+    generation->stop_found = final && stopped;
 }
 
 /* Between the loop and the caller's callback. */
 static int on_step(void *context, const struct dllm_step *step)
 {
     struct generation *generation = context;
-    const struct dllm_generate_options *options = generation->options;
+    const struct dllm_generate_options *options = generation->caller;
     int stop = 0;
 
     if (step->computed && generation->timings->computed_steps < generation->step_limit)
@@ -165,6 +186,115 @@ static int on_step(void *context, const struct dllm_step *step)
 
 /* --- a run --- */
 
+/* Rows that a step scores at most: a block, and the masks outside the gaps, which
+ * belong to the first one or the last. */
+static int rows_of_step(const struct generation *generation, int masks)
+{
+    const struct dllm_generate_options *options = &generation->options;
+    int block = options->block_length ? options->block_length : options->max_tokens;
+
+    return MIN(block, options->max_tokens) + masks - options->max_tokens;
+}
+
+/* Makes room for the passes and the times of the steps. */
+static enum dllm_status make_room(struct generation *generation, struct dllm_error *error)
+{
+    const struct dllm_generate_options *options = &generation->options;
+    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1};
+    size_t bytes;
+    int masks = 0;
+
+    for (int i = 0; i < generation->length; i++)
+        masks += generation->canvas[i] == generation->model.mask_id;
+    /* A step that is computed is in the schedule or commits at least one mask. */
+    generation->step_limit = MAX(MAX(options->steps, options->max_tokens), masks);
+    bytes = (size_t)generation->step_limit * sizeof *generation->step_seconds;
+    generation->step_seconds = malloc(bytes);
+    if (!generation->step_seconds)
+        return status_no_memory(error, bytes);
+    limits.length = generation->length;
+    limits.rows = limits.canvases * rows_of_step(generation, masks);
+    return session_reserve(generation->session, &limits, error);
+}
+
+static enum dllm_status denoise(struct generation *generation, struct denoise_result *run,
+                                struct dllm_error *error)
+{
+    struct denoise_canvas canvas = {generation->canvas, generation->length, generation->gaps,
+                                    generation->gap_count};
+    double start = clock_seconds();
+
+    generation->model.score = score;
+    generation->model.context = generation;
+    generation->options.on_step = on_step;
+    generation->options.context = generation;
+    TRY(denoise_run(&generation->model, &canvas, &generation->options, run, error));
+    generation->timings->generate_seconds = clock_seconds() - start - generation->callback_seconds;
+    return DLLM_OK;
+}
+
+static enum dllm_finish finish_of_gap(const struct answer *answer, int count, bool interrupted)
+{
+    if (answer->stopped)
+        return DLLM_FINISH_STOP;
+    if (answer->ended)
+        return DLLM_FINISH_EOS;
+    return interrupted && answer->tokens < count ? DLLM_FINISH_INTERRUPTED : DLLM_FINISH_LENGTH;
+}
+
+static enum dllm_status take_gaps(const struct generation *generation, bool interrupted,
+                                  struct dllm_result *result, struct dllm_error *error)
+{
+    result->gaps = calloc((size_t)generation->gap_count, sizeof *result->gaps);
+    if (!result->gaps)
+        return status_no_memory(error, (size_t)generation->gap_count * sizeof *result->gaps);
+    result->gap_count = (size_t)generation->gap_count;
+    for (int i = 0; i < generation->gap_count; i++) {
+        struct answer_source source = answer_source(generation, i);
+        struct answer answer;
+        TRY(answer_build(&source, &answer, error));
+        result->gaps[i] =
+            (struct dllm_gap){.start = (size_t)generation->gaps[i].start,
+                              .count = (size_t)source.count,
+                              .text = answer.text,
+                              .tokens = answer.tokens,
+                              .finish = finish_of_gap(&answer, source.count, interrupted)};
+        result->answer_tokens += answer.tokens;
+        result->finish = result->gaps[i].finish;
+    }
+    if (interrupted)
+        result->finish = DLLM_FINISH_INTERRUPTED;
+    return DLLM_OK;
+}
+
+enum dllm_status generation_run(struct generation *generation, struct dllm_result *result,
+                                struct dllm_error *error)
+{
+    struct denoise_result run = {0};
+    bool interrupted;
+
+    generation->timings = &result->timings;
+    TRY(make_room(generation, error));
+    TRY(denoise(generation, &run, error));
+    interrupted = run.interrupted && !generation->stop_found;
+    TRY(take_gaps(generation, interrupted, result, error));
+    result->forward_passes = run.forward_passes;
+    result->steps = run.steps;
+    result->stopped_early = run.stopped_early || generation->stop_found;
+    result->timings.step_seconds = generation->step_seconds;
+    generation->step_seconds = NULL;
+    return DLLM_OK;
+}
+
+void generation_free(struct generation *generation)
+{
+    free(generation->step_seconds);
+    free(generation->gaps);
+    free(generation->canvas);
+}
+
+/* --- a prompt, a region, a suffix --- */
+
 /* The sum; SIZE_MAX if it does not fit. */
 static size_t canvas_length(size_t prompt, size_t region, size_t suffix)
 {
@@ -176,11 +306,11 @@ static size_t canvas_length(size_t prompt, size_t region, size_t suffix)
     return length;
 }
 
-static enum dllm_status check(struct generation *generation, size_t prompt_count,
-                              const int32_t *prompt, struct dllm_error *error)
+static enum dllm_status check(const struct generation *generation, const int32_t *prompt,
+                              size_t prompt_count, struct dllm_error *error)
 {
     const struct dllm_session *session = generation->session;
-    const struct dllm_generate_options *options = generation->options;
+    const struct dllm_generate_options *options = &generation->options;
 
     TRY(denoise_check(&generation->model, options, error));
     TRY(session_check_length(
@@ -188,25 +318,6 @@ static enum dllm_status check(struct generation *generation, size_t prompt_count
         options->allow_long, error));
     TRY(session_check_ids(session, prompt, prompt_count, "prompt", error));
     return session_check_ids(session, options->suffix, options->suffix_count, "suffix", error);
-}
-
-static int count_masks(const struct generation *generation)
-{
-    int masks = 0;
-
-    for (int i = 0; i < generation->length; i++)
-        masks += generation->canvas[i] == generation->model.mask_id;
-    return masks;
-}
-
-/* Rows that a step scores at most: a block and the masks outside the region,
- * which belong to the first one. */
-static int rows_of_step(const struct generation *generation, int masks)
-{
-    const struct dllm_generate_options *options = generation->options;
-    int block = options->block_length ? options->block_length : options->max_tokens;
-
-    return MIN(block, options->max_tokens) + masks - options->max_tokens;
 }
 
 /* Copies count ids to the canvas at *at, which moves behind them. */
@@ -217,82 +328,40 @@ static void put_ids(struct generation *generation, int *at, const int32_t *ids, 
     *at += (int)count;
 }
 
-/* Lays out prompt, masks and suffix and makes room for the passes. */
 static enum dllm_status lay_out(struct generation *generation, const int32_t *prompt,
                                 size_t prompt_count, struct dllm_error *error)
 {
-    const struct dllm_generate_options *options = generation->options;
-    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1};
-    int at = 0, masks;
+    const struct dllm_generate_options *options = &generation->options;
+    int at = 0;
 
-    generation->region_start = (int)prompt_count;
     generation->length = (int)(prompt_count + (size_t)options->max_tokens + options->suffix_count);
     generation->canvas = malloc((size_t)generation->length * sizeof *generation->canvas);
-    if (!generation->canvas)
+    generation->gaps = malloc(sizeof *generation->gaps);
+    if (!generation->canvas || !generation->gaps)
         return status_no_memory(error, (size_t)generation->length * sizeof *generation->canvas);
     put_ids(generation, &at, prompt, prompt_count);
+    generation->gaps[0] = (struct canvas_gap){at, options->max_tokens};
+    generation->gap_count = 1;
     for (int i = 0; i < options->max_tokens; i++)
         generation->canvas[at++] = generation->model.mask_id;
     put_ids(generation, &at, options->suffix, options->suffix_count);
-    masks = count_masks(generation);
-    /* A step that is computed is in the schedule or commits at least one mask. */
-    generation->step_limit = MAX(MAX(options->steps, options->max_tokens), masks);
-    generation->step_seconds =
-        malloc((size_t)generation->step_limit * sizeof *generation->step_seconds);
-    if (!generation->step_seconds)
-        return status_no_memory(error,
-                                (size_t)generation->step_limit * sizeof *generation->step_seconds);
-    limits.length = generation->length;
-    limits.rows = limits.canvases * rows_of_step(generation, masks);
-    return session_reserve(generation->session, &limits, error);
-}
-
-static enum dllm_finish finish_of(const struct generation *generation,
-                                  const struct denoise_result *run, const struct answer *answer)
-{
-    if (run->interrupted && !generation->stop_found)
-        return DLLM_FINISH_INTERRUPTED;
-    if (answer->stopped)
-        return DLLM_FINISH_STOP;
-    return answer->ended ? DLLM_FINISH_EOS : DLLM_FINISH_LENGTH;
-}
-
-/* Moves the region's ids, its text and the step times into the result. */
-static enum dllm_status take_result(struct generation *generation, const struct denoise_result *run,
-                                    struct dllm_result *result, struct dllm_error *error)
-{
-    struct answer_source source = answer_source(generation);
-    size_t bytes = (size_t)source.count * sizeof *source.region;
-    struct answer answer;
-
-    result->ids.ids = malloc(bytes);
-    if (!result->ids.ids)
-        return status_no_memory(error, bytes);
-    memcpy(result->ids.ids, source.region, bytes);
-    result->ids.count = (size_t)source.count;
-    TRY(answer_build(&source, &answer, error));
-    result->text = answer.text;
-    result->answer_tokens = answer.tokens;
-    result->finish = finish_of(generation, run, &answer);
-    result->forward_passes = run->forward_passes;
-    result->steps = run->steps;
-    result->stopped_early = run->stopped_early || generation->stop_found;
-    result->timings.step_seconds = generation->step_seconds;
-    generation->step_seconds = NULL;
     return DLLM_OK;
 }
 
-static enum dllm_status denoise(struct generation *generation, struct denoise_result *run,
-                                struct dllm_error *error)
+/* The region's ids and the text of its one gap. */
+static enum dllm_status take_region(const struct generation *generation, struct dllm_result *result,
+                                    struct dllm_error *error)
 {
-    struct dllm_generate_options options = *generation->options;
-    double start = clock_seconds();
+    const struct dllm_gap *gap = result->gaps;
 
-    options.on_step = on_step;
-    options.context = generation;
-    TRY(denoise_run(&generation->model, generation->canvas, generation->length,
-                    generation->region_start, &options, run, error));
-    generation->timings->generate_seconds = clock_seconds() - start - generation->callback_seconds;
+    result->ids.ids = malloc(gap->count * sizeof *result->ids.ids);
+    result->text.data = malloc(gap->text.size + 1);
+    if (!result->ids.ids || !result->text.data)
+        return status_no_memory(error, gap->count * sizeof *result->ids.ids + gap->text.size + 1);
+    memcpy(result->ids.ids, generation->canvas + gap->start, gap->count * sizeof *result->ids.ids);
+    result->ids.count = gap->count;
+    memcpy(result->text.data, gap->text.data, gap->text.size + 1);
+    result->text.size = gap->text.size;
     return DLLM_OK;
 }
 
@@ -300,27 +369,18 @@ enum dllm_status dllm_generate(struct dllm_session *session, const int32_t *prom
                                size_t prompt_count, const struct dllm_generate_options *options,
                                struct dllm_result *result, struct dllm_error *error)
 {
-    struct generation generation = {
-        .session = session,
-        .options = options,
-        .model = engine_denoise_model(session->engine),
-        .timings = &result->timings,
-    };
-    struct denoise_result run = {0};
+    struct generation generation = generation_of(session, options);
     enum dllm_status status;
 
     *result = (struct dllm_result){0};
-    generation.model.score = score;
-    generation.model.context = &generation;
-    TRY_GOTO(check(&generation, prompt_count, prompt, error));
+    TRY_GOTO(check(&generation, prompt, prompt_count, error));
     TRY_GOTO(lay_out(&generation, prompt, prompt_count, error));
-    TRY_GOTO(denoise(&generation, &run, error));
-    TRY_GOTO(take_result(&generation, &run, result, error));
+    TRY_GOTO(generation_run(&generation, result, error));
+    TRY_GOTO(take_region(&generation, result, error));
     status = DLLM_OK;
 fail:
     if (status)
         dllm_result_free(result);
-    free(generation.step_seconds);
-    free(generation.canvas);
+    generation_free(&generation);
     return status;
 }

@@ -24,6 +24,9 @@ void dllm_result_free(struct dllm_result *result)
 {
     dllm_ids_free(&result->ids);
     dllm_text_free(&result->text);
+    for (size_t i = 0; i < result->gap_count; i++)
+        dllm_text_free(&result->gaps[i].text);
+    free(result->gaps);
     free((void *)result->timings.step_seconds);
     *result = (struct dllm_result){0};
 }

@@ -26,7 +26,8 @@ struct bench {
     struct dllm_error error;
     struct step_log log;
     int32_t canvas[MAX_LENGTH];
-    int length, region_start;
+    struct canvas_gap gaps[4];
+    int length, gap_count;
 };
 
 static void bench_open(struct bench *bench, bool dream, int max_tokens)
@@ -47,8 +48,10 @@ static enum dllm_status bench_try(struct bench *bench)
     bench->toy.calls = bench->toy.rows = 0;
     if (bench->log.stop_at <= 0)
         step_log_open(&bench->log);
-    return denoise_run(&bench->model, bench->canvas, bench->length, bench->region_start,
-                       &bench->options, &bench->result, &bench->error);
+    return denoise_run(
+        &bench->model,
+        &(struct denoise_canvas){bench->canvas, bench->length, bench->gaps, bench->gap_count},
+        &bench->options, &bench->result, &bench->error);
 }
 
 /* Lays out prompt, masks and suffix. */
@@ -57,7 +60,8 @@ static void bench_fill(struct bench *bench, const int32_t *prompt, int prompt_co
 {
     int region_end = prompt_count + bench->options.max_tokens;
 
-    bench->region_start = prompt_count;
+    bench->gaps[0] = (struct canvas_gap){prompt_count, bench->options.max_tokens};
+    bench->gap_count = 1;
     bench->length = region_end + suffix_count;
     for (int i = 0; i < bench->length; i++)
         bench->canvas[i] = i < prompt_count ? prompt[i]
@@ -196,11 +200,73 @@ static void test_answer_is_final(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         int32_t ids[6];
-        struct canvas canvas = {ids, NULL, 6, 1, 4, M, TOY_EOS, TOY_EOT, 0};
+        struct canvas canvas = {ids,     NULL,    6, &(struct canvas_gap){1, 4}, 1, M,
+                                TOY_EOS, TOY_EOT, 0};
         memcpy(ids, cases[i].ids, sizeof ids);
         canvas_open(&canvas);
         assert_int_equal(canvas_answer_is_final(&canvas), cases[i].final);
     }
+}
+
+/* Would break: an end in one gap that ends the others, or one that no longer
+ * ends its own; a full canvas that counts as ended. */
+static void test_answer_is_final_with_gaps(void **state)
+{
+    static const struct canvas_gap gaps[] = {{1, 2}, {4, 2}};
+    static const struct {
+        int32_t ids[7];
+        bool final;
+    } cases[] = {
+        {{1, TOY_EOS, M, 3, 4, M, 5}, false},       {{1, TOY_EOS, M, 3, 4, 5, 5}, true},
+        {{1, TOY_EOS, M, 3, TOY_EOT, M, 5}, true},  {{1, 2, 3, TOY_EOS, 4, 5, 5}, false},
+        {{1, M, TOY_EOS, 3, TOY_EOT, M, 5}, false}, {{1, 2, 2, 3, TOY_EOT, M, 5}, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        int32_t ids[7];
+        struct canvas canvas = {ids, NULL, 7, gaps, 2, M, TOY_EOS, TOY_EOT, 0};
+        memcpy(ids, cases[i].ids, sizeof ids);
+        canvas_open(&canvas);
+        assert_int_equal(canvas_answer_is_final(&canvas), cases[i].final);
+    }
+}
+
+/* Would break: blocks that count what is given between gaps; a gap that is
+ * skipped; given ids that change; a region that ends with the first gap. */
+static void test_gaps_are_filled_in_blocks(void **state)
+{
+    static const int32_t canvas[] = {1, 2, M, M, 5, 6, 7, M, M, M, 3, M, 4};
+    static const int32_t order[][3] = {{2, 3, 7}, {8, 9, 11}};
+    struct bench bench;
+
+    (void)state;
+    for (int dream = 0; dream < 2; dream++) {
+        bench_open(&bench, dream, 6);
+        bench.options.block_length = 3;
+        memcpy(bench.canvas, canvas, sizeof canvas);
+        bench.length = ARRAY_COUNT(canvas);
+        memcpy(bench.gaps, (struct canvas_gap[]){{2, 2}, {7, 3}, {11, 1}},
+               sizeof bench.gaps[0] * 3);
+        bench.gap_count = 3;
+        assert_int_equal(bench_try(&bench), DLLM_OK);
+        for (int i = 0; i < bench.length; i++)
+            assert_int_equal(bench.canvas[i] == canvas[i], canvas[i] != M);
+        for (int i = 0; i < 6; i++) {
+            int32_t at = bench.log.positions[i];
+            const int32_t *block = order[i / 3];
+            assert_true(at == block[0] || at == block[1] || at == block[2]);
+        }
+        assert_int_equal(bench.result.forward_passes, dream ? bench.toy.calls : 6);
+    }
+    memcpy(bench.canvas, canvas, sizeof canvas);
+    bench.gaps[1].start = 3;
+    assert_int_equal(bench_try(&bench), DLLM_ERROR_USAGE);
+    assert_non_null(strstr(bench.error.message, "does not fit"));
+    bench.gap_count = 1;
+    assert_int_equal(bench_try(&bench), DLLM_ERROR_USAGE);
+    assert_string_equal(bench.error.message,
+                        "the gaps hold 2 positions, but max_tokens is 6; expected the same");
 }
 
 /* Would break: a forward for a step that commits nothing; a skipped step that
@@ -315,7 +381,7 @@ static void test_refused_before_the_first_step(void **state)
     assert_int_equal(bench_try(&bench), DLLM_ERROR_USAGE);
     assert_non_null(strstr(bench.error.message, "position 3"));
     bench_fill(&bench, prompt, 1, NULL, 0);
-    bench.region_start = 2;
+    bench.gaps[0].start = 2;
     assert_int_equal(bench_try(&bench), DLLM_ERROR_USAGE);
     bench_fill(&bench, prompt, 1, NULL, 0);
     bench.options.steps = 1;
@@ -532,6 +598,8 @@ int main(void)
         cmocka_unit_test(test_suffix),
         cmocka_unit_test(test_early_stop_changes_no_answer),
         cmocka_unit_test(test_answer_is_final),
+        cmocka_unit_test(test_answer_is_final_with_gaps),
+        cmocka_unit_test(test_gaps_are_filled_in_blocks),
         cmocka_unit_test(test_empty_steps_are_skipped),
         cmocka_unit_test(test_last_block_is_shorter),
         cmocka_unit_test(test_interruption),

@@ -156,9 +156,13 @@ static void check_golden(const json_t *golden)
     bool fastdllm = strcmp(text_of(golden, "sampler"), "fastdllm") == 0;
 
     set_up(&setup, golden);
-    assert_int_equal(denoise_run(&setup.model, setup.canvas, setup.length, setup.region_start,
-                                 &setup.options, &result, &error),
-                     DLLM_OK);
+    assert_int_equal(
+        denoise_run(&setup.model,
+                    &(struct denoise_canvas){
+                        setup.canvas, setup.length,
+                        &(struct canvas_gap){setup.region_start, setup.options.max_tokens}, 1},
+                    &setup.options, &result, &error),
+        DLLM_OK);
     for (size_t i = 0; i < json_array_size(final); i++)
         assert_int_equal(setup.canvas[setup.region_start + (int)i],
                          json_integer_value(json_array_get(final, i)));

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,6 +295,115 @@ static void test_suffix(void **state)
     close_fixture(&fixture);
 }
 
+/* One gap behind a prompt and before a suffix is what dllm_generate fills: a
+ * canvas that gives other ids breaks blocks, steps or the layout. */
+static void test_fill_of_one_gap(void **state)
+{
+    static const int32_t suffix[] = {700, 701};
+    struct fixture fixture;
+    int32_t canvas[PROMPT + 20 + 2], region[20];
+    struct dllm_result *result = &fixture.result;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = 20;
+    fixture.options.block_length = 8;
+    fixture.options.steps = 10;
+    fixture.options.suffix = suffix;
+    fixture.options.suffix_count = 2;
+    generate(&fixture);
+    memcpy(region, result->ids.ids, sizeof region);
+    dllm_result_free(result);
+
+    memcpy(canvas, prompt, sizeof prompt);
+    for (int i = 0; i < 20; i++)
+        canvas[PROMPT + i] = MASK;
+    memcpy(canvas + PROMPT + 20, suffix, sizeof suffix);
+    fixture.options.suffix_count = 0;
+    assert_int_equal(
+        dllm_fill(fixture.session, canvas, PROMPT + 22, &fixture.options, result, NULL), DLLM_OK);
+    assert_int_equal(result->ids.count, PROMPT + 22);
+    assert_memory_equal(result->ids.ids, prompt, sizeof prompt);
+    assert_memory_equal(result->ids.ids + PROMPT, region, sizeof region);
+    assert_memory_equal(result->ids.ids + PROMPT + 20, suffix, sizeof suffix);
+    close_fixture(&fixture);
+}
+
+/* Gaps: where each is, what its text is, that the whole text is what was given
+ * with the gaps' texts in it, also when a stop string ends one of them. */
+static void test_fill_of_gaps(void **state)
+{
+    int32_t canvas[] = {3, MASK, MASK, MASK, 17, 300, MASK, MASK, 99};
+    struct fixture fixture;
+    struct dllm_result *result = &fixture.result;
+    struct dllm_text given[3];
+    struct dllm_string stop;
+    char whole[256], first[64];
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    fixture.options.max_tokens = 0;
+    fixture.options.eos_policy = DLLM_EOS_FORBID;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(dllm_decode(fixture.engine, canvas + (int[]){0, 4, 8}[i],
+                                     (size_t[]){1, 2, 1}[i], false, &given[i], NULL),
+                         DLLM_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        dllm_result_free(result);
+        assert_int_equal(dllm_fill(fixture.session, canvas, 9, &fixture.options, result, NULL),
+                         DLLM_OK);
+        assert_int_equal(result->gap_count, 2);
+        assert_int_equal(result->gaps[0].start, 1);
+        assert_int_equal(result->gaps[0].count, 3);
+        assert_int_equal(result->gaps[1].start, 6);
+        assert_int_equal(result->gaps[1].count, 2);
+        snprintf(whole, sizeof whole, "%s%s%s%s%s", given[0].data, result->gaps[0].text.data,
+                 given[1].data, result->gaps[1].text.data, given[2].data);
+        assert_string_equal(result->text.data, whole);
+        assert_int_equal(result->gaps[0].finish, pass ? DLLM_FINISH_STOP : DLLM_FINISH_LENGTH);
+        snprintf(first, sizeof first, "%s", result->gaps[0].text.data);
+        assert_true(pass || strlen(first) > 2);
+        stop = (struct dllm_string){first + 1, 2};
+        fixture.options.stop = &stop;
+        fixture.options.stop_count = 1;
+    }
+    for (int i = 0; i < 3; i++)
+        dllm_text_free(&given[i]);
+    close_fixture(&fixture);
+}
+
+static void refuse_fill(struct fixture *fixture, const int32_t *canvas, const char *message)
+{
+    struct dllm_error error = {0};
+
+    assert_int_equal(
+        dllm_fill(fixture->session, canvas, 3, &fixture->options, &fixture->result, &error),
+        DLLM_ERROR_USAGE);
+    assert_string_equal(error.message, message);
+}
+
+static void test_fill_usage(void **state)
+{
+    const int32_t full[] = {3, 5, 7}, gap[] = {3, MASK, 7}, wrong[] = {3, MASK, VOCAB};
+    struct fixture fixture;
+
+    (void)state;
+    open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
+    refuse_fill(&fixture, gap,
+                "max_tokens is 128, but the canvas has 1 masks; expected that number, or 0");
+    fixture.options.max_tokens = 1;
+    refuse_fill(&fixture, full,
+                "the canvas has no gap to fill; expected the mask id 961 at least once");
+    refuse_fill(&fixture, wrong,
+                "id 1024 at position 2 of the canvas is outside the vocabulary; ids from 0 to "
+                "1023 were expected");
+    fixture.options.suffix = full;
+    fixture.options.suffix_count = 1;
+    refuse_fill(&fixture, gap,
+                "suffix has no effect on a canvas with gaps: put it into the canvas");
+    close_fixture(&fixture);
+}
+
 static void test_usage(void **state)
 {
     struct fixture fixture;
@@ -392,6 +502,9 @@ int main(void)
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_suffix),
+        cmocka_unit_test(test_fill_of_one_gap),
+        cmocka_unit_test(test_fill_of_gaps),
+        cmocka_unit_test(test_fill_usage),
         cmocka_unit_test(test_usage),
 #ifdef CAN_COUNT
         cmocka_unit_test(test_allocations_are_counted),

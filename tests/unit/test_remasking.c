@@ -36,7 +36,10 @@ static void run(bool dream, const struct dllm_generate_options *options)
     with_log.context = &step_log;
     for (int i = 0; i < LENGTH; i++)
         canvas[i] = i < PROMPT ? i : TOY_MASK;
-    assert_int_equal(denoise_run(&model, canvas, LENGTH, PROMPT, &with_log, &result, &error),
+    assert_int_equal(denoise_run(&model,
+                                 &(struct denoise_canvas){canvas, LENGTH,
+                                                          &(struct canvas_gap){PROMPT, REGION}, 1},
+                                 &with_log, &result, &error),
                      DLLM_OK);
 }
 
