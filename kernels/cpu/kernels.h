@@ -47,10 +47,12 @@ typedef void gated_kernel(const float *gate, const float *up, int width, float *
 
 /* Turns `heads` heads of head_dim values in place; angles is [rope_dims / 2, 2]
  * (cos, sin) of this position; halves pairs (i, i + rope_dims / 2) instead of
- * (2i, 2i + 1). */
+ * (2i, 2i + 1). With norm [head_dim] each head first goes through rms_norm. */
 struct rope_row {
     float *x;
     const float *angles;
+    const float *norm; /* NULL: none */
+    float eps;
     int heads, head_dim, rope_dims;
     bool halves;
 };

@@ -82,6 +82,8 @@ static void rope_heads(const struct rope_row *row)
     for (int h = 0; h < row->heads; h++) {
         float *x = row->x + (size_t)h * (size_t)row->head_dim;
 
+        if (row->norm)
+            rms_norm_row(x, row->norm, row->eps, row->head_dim, x);
         if (row->halves)
             rope_halves(x, row->angles, row->rope_dims / 2);
         else

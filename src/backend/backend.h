@@ -125,6 +125,66 @@ struct backend_product {
 void backend_matmul(struct backend *backend, const struct backend_activations *in,
                     const struct backend_product *products, int count);
 
+/*
+ * Experts: each row visits a few of many matrices. A visit is a slot; slots of
+ * the same expert lie side by side, so that an expert's rows are one matmul.
+ * Buffers by slot are [rows * used, width].
+ */
+struct backend_routing; /* who visits whom, made by backend_route */
+struct backend_visits;  /* the inputs of an expert matmul, by slot */
+
+/* For up to `rows` rows, each of which visits `used` of `experts`, 1 <= used <=
+ * experts; rows * used fits an int. */
+struct backend_routing_limits {
+    int rows, experts, used;
+};
+enum dllm_status backend_routing_create(struct backend *backend,
+                                        const struct backend_routing_limits *limits,
+                                        struct backend_routing **out, struct dllm_error *error);
+void backend_routing_destroy(struct backend_routing *routing);
+
+/* Room for all slots' inputs of up to `width` values for weights of the given
+ * types. */
+enum dllm_status backend_visits_create(struct backend *backend,
+                                       const struct backend_routing_limits *limits, int width,
+                                       uint64_t types, struct backend_visits **out,
+                                       struct dllm_error *error);
+void backend_visits_destroy(struct backend_visits *visits);
+
+/* Bytes that the two constructors take. */
+uint64_t backend_routing_bytes(const struct backend_routing_limits *limits);
+uint64_t backend_visits_bytes(const struct backend_routing_limits *limits, int width,
+                              uint64_t types);
+
+/* Softmax over each row's scores [count, experts], then the `used` experts of
+ * the highest scores, equal ones in order of their index. A visit's share is
+ * its probability, with renormalise divided by the sum of the row's shares. A
+ * row with NaN among its scores gets NaN as shares. */
+void backend_route(struct backend *backend, const struct backend_buffer *scores, int count,
+                   bool renormalise, struct backend_routing *routing);
+
+/* As backend_prepare, for the rows that were routed: to each of their slots. */
+void backend_prepare_visits(struct backend *backend, const struct backend_buffer *x,
+                            const struct backend_norm *norm, uint64_t types,
+                            const struct backend_routing *routing, struct backend_visits *out);
+
+/* As backend_prepare_gated; gate and up are by slot. */
+void backend_prepare_gated_visits(struct backend *backend, const struct backend_buffer *gate,
+                                  const struct backend_buffer *up, uint64_t types,
+                                  const struct backend_routing *routing,
+                                  struct backend_visits *out);
+
+/* As backend_matmul for up to 4 products without bias: each matrix is that of
+ * expert 0, those of the others follow it; out is by slot. */
+void backend_matmul_visits(struct backend *backend, const struct backend_visits *in,
+                           const struct backend_routing *routing,
+                           const struct backend_product *products, int count);
+
+/* x[t, :] += share * y[slot, :] for one visit of row t after the other, highest
+ * score first; y is by slot. */
+void backend_mix_visits(struct backend *backend, const struct backend_buffer *y,
+                        const struct backend_routing *routing, struct backend_buffer *x);
+
 enum rope_pairing { ROPE_ADJACENT = 0, ROPE_HALVES };
 
 /* Attention geometry; head_dim is a multiple of 32, heads one of kv_heads. */
@@ -136,12 +196,14 @@ struct backend_heads {
 
 /* Rotary position embedding of rows [0, count) of x [count, heads * head_dim],
  * in place. angles is [positions, rope_dims / 2, 2] (cos, sin); row t stands at
- * position positions[t], or t when positions is NULL. */
+ * position positions[t], or t when positions is NULL. norm [head_dim], NULL for
+ * none: what each head goes through before it turns. */
 struct backend_rotation {
     struct backend_buffer *x;
     int heads, count;
     const float *angles;
     const int32_t *positions;
+    const struct backend_norm *norm;
 };
 void backend_rope(struct backend *backend, const struct backend_heads *geometry,
                   const struct backend_rotation *rotation);

@@ -32,6 +32,23 @@ struct backend {
     struct backend_profile profile;
 };
 
+/* Rows [first_row, first_row + rows) of a matrix against all tokens of in; row t
+ * of the results goes to row first_out + t of the product's buffer. */
+struct matmul_part {
+    const struct backend_product *product;
+    const void *matrix; /* its first row */
+    const struct activations *in;
+    int first_row, rows, first_out;
+};
+void backend_cpu_multiply(const struct backend *backend, const struct matmul_part *part,
+                          void *scratch);
+
+/* How many rows an item of a launch over `rows` matrix rows should have. */
+int backend_cpu_item_rows(const struct backend *backend, int64_t rows);
+
+/* Adds what a product takes to the profile. */
+void backend_cpu_count(struct backend *backend, const struct backend_matrix *matrix, int tokens);
+
 /* The scratch of one worker. */
 void *backend_cpu_scratch(const struct backend *backend, int worker);
 

@@ -17,45 +17,51 @@ struct matmul_job {
 
 /* Long items let the prefetch of weights run on, but every worker should get
  * several. */
-static int choose_item_rows(int rows, int threads)
+int backend_cpu_item_rows(const struct backend *backend, int64_t rows)
 {
-    int item_rows = rows / (threads * ITEMS_PER_THREAD) / PANEL_ROWS * PANEL_ROWS;
+    int64_t items = (int64_t)backend_threads(backend) * ITEMS_PER_THREAD;
+    int64_t item_rows = rows / items / PANEL_ROWS * PANEL_ROWS;
 
-    return MIN(MAX(item_rows, PANEL_ROWS), MOST_ITEM_ROWS);
+    return (int)MIN(MAX(item_rows, PANEL_ROWS), MOST_ITEM_ROWS);
 }
 
-static void matmul_one(const struct matmul_job *job, const struct backend_product *product,
-                       int first_row, void *scratch)
+void backend_cpu_multiply(const struct backend *backend, const struct matmul_part *part,
+                          void *scratch)
 {
+    const struct backend_product *product = part->product;
     const struct backend_matrix *matrix = product->matrix;
+    const size_t step = (size_t)product->out->width;
     struct matmul_item item = {
         .row_bytes = dtype_row_bytes(matrix->type, (uint64_t)matrix->width),
-        .rows = MIN(job->item_rows, matrix->rows - first_row),
-        .in = job->in,
-        .out = product->out->data + first_row,
-        .out_step = (size_t)product->out->width,
-        .bias = product->bias ? product->bias + first_row : NULL,
+        .rows = part->rows,
+        .in = part->in,
+        .out = product->out->data + (size_t)part->first_out * step + part->first_row,
+        .out_step = step,
+        .bias = product->bias ? product->bias + part->first_row : NULL,
         .accumulate = product->accumulate,
         .scratch = scratch,
     };
 
-    item.weights = (const char *)matrix->data + (size_t)first_row * item.row_bytes;
-    job->backend->kernels.matmul[matrix->type](&item);
+    item.weights = (const char *)part->matrix + (size_t)part->first_row * item.row_bytes;
+    backend->kernels.matmul[matrix->type](&item);
 }
 
 static void matmul_item(void *context, int item, int worker)
 {
     const struct matmul_job *job = context;
+    struct matmul_part part = {.in = job->in};
     int p = 0;
 
     while (item >= job->first_item[p + 1])
         p++;
-    matmul_one(job, &job->products[p], (item - job->first_item[p]) * job->item_rows,
-               backend_cpu_scratch(job->backend, worker));
+    part.product = &job->products[p];
+    part.matrix = part.product->matrix->data;
+    part.first_row = (item - job->first_item[p]) * job->item_rows;
+    part.rows = MIN(job->item_rows, part.product->matrix->rows - part.first_row);
+    backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
 }
 
-/* Adds what a product takes to the profile. */
-static void count_product(struct backend *backend, const struct backend_matrix *matrix, int tokens)
+void backend_cpu_count(struct backend *backend, const struct backend_matrix *matrix, int tokens)
 {
     struct backend_profile *profile = &backend->profile;
     double operations = 2.0 * matrix->rows * matrix->width * tokens;
@@ -77,9 +83,9 @@ void backend_matmul(struct backend *backend, const struct backend_activations *i
 
     for (int p = 0; p < count; p++) {
         rows += products[p].matrix->rows;
-        count_product(backend, products[p].matrix, in->view.tokens);
+        backend_cpu_count(backend, products[p].matrix, in->view.tokens);
     }
-    job.item_rows = choose_item_rows(rows, backend_threads(backend));
+    job.item_rows = backend_cpu_item_rows(backend, rows);
     for (int p = 0; p < count; p++)
         job.first_item[p + 1] = job.first_item[p] + DIV_UP(products[p].matrix->rows, job.item_rows);
     backend_cpu_run(backend, job.first_item[count], matmul_item, &job, &backend->profile.matmul);

@@ -120,6 +120,10 @@ static void rope_item(void *context, int item, int worker)
     };
 
     (void)worker;
+    if (rotation->norm) {
+        row.norm = rotation->norm->weight;
+        row.eps = rotation->norm->eps;
+    }
     job->kernels->rope(&row);
 }
 

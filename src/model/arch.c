@@ -20,6 +20,28 @@ static const struct arch architectures[] = {
         .default_block_length = 0,
         .mask_token = "<|mask|>",
     },
+    {
+        .name = "llada-moe",
+        .pairing = ROPE_HALVES,
+        .shift_logits = false,
+        .dream_sampler = false,
+        .default_block_length = 32,
+        .mask_token = "<|mask|>",
+        .head_norms = true,
+        .experts = true,
+        .renormalise = false,
+    },
+    {
+        .name = "rnd1",
+        .pairing = ROPE_HALVES,
+        .shift_logits = true,
+        .dream_sampler = true,
+        .default_block_length = 0,
+        .mask_token = "<|mask|>",
+        .head_norms = true,
+        .experts = true,
+        .renormalise = true,
+    },
 };
 
 const struct arch *arch_find(struct dllm_string name)
@@ -35,5 +57,5 @@ const struct arch *arch_find(struct dllm_string name)
 
 const char *arch_names(void)
 {
-    return "llada, dream";
+    return "llada, dream, llada-moe, rnd1";
 }

@@ -9,16 +9,16 @@
 
 struct feed_forward;
 
-/* For up to max_rows rows. types: those of all matrices (weights.h); backend and
- * hparams must outlive it; free
- * with feed_forward_destroy, which takes NULL. */
+/* For up to max_rows rows. backend and hparams must outlive it; free with
+ * feed_forward_destroy, which takes NULL. */
 enum dllm_status feed_forward_create(struct backend *backend, const struct hparams *hparams,
-                                     uint64_t types, int max_rows, struct feed_forward **out,
-                                     struct dllm_error *error);
+                                     const struct weights *weights, int max_rows,
+                                     struct feed_forward **out, struct dllm_error *error);
 void feed_forward_destroy(struct feed_forward *feed_forward);
 
 /* Bytes that feed_forward_create would take, without allocating. */
-uint64_t feed_forward_bytes(const struct hparams *hparams, uint64_t types, int max_rows);
+uint64_t feed_forward_bytes(const struct hparams *hparams, const struct weights *weights,
+                            int max_rows);
 
 /* x[t, :] += feed-forward of the normed x[t, :], t < count. in is overwritten:
  * room for count rows of width hidden. */

@@ -25,10 +25,13 @@ static void prepare_normed(struct forward *f, struct backend_rows x, const float
     backend_prepare(f->backend, x, &norm, types, f->hidden_in);
 }
 
-static void rotate(struct forward *f, struct backend_buffer *x, int heads, const int32_t *positions,
-                   int count)
+/* weight: of the norm that each head goes through first, or NULL. */
+static void rotate(struct forward *f, struct backend_buffer *x, int heads, const float *weight,
+                   const int32_t *positions, int count)
 {
-    const struct backend_rotation rotation = {x, heads, count, f->angles, positions};
+    const struct backend_norm norm = {weight, f->model->hparams.rms_eps};
+    const struct backend_rotation rotation = {x,         heads,     count,
+                                              f->angles, positions, weight ? &norm : NULL};
 
     backend_rope(f->backend, &f->heads, &rotation);
 }
@@ -46,8 +49,8 @@ static void project(struct forward *f, const struct layer_weights *layer, struct
     prepare_normed(f, (struct backend_rows){x, 0, count}, layer->attn_norm,
                    type_bit(&layer->q) | type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, products, 3);
-    rotate(f, f->q, f->heads.heads, positions, count);
-    rotate(f, f->k, f->heads.kv_heads, positions, count);
+    rotate(f, f->q, f->heads.heads, layer->q_norm, positions, count);
+    rotate(f, f->k, f->heads.kv_heads, layer->k_norm, positions, count);
 }
 
 /* Positions of the windows whose token is not the one that the first layer's
@@ -109,12 +112,12 @@ static void project_kept(struct forward *f, const struct layer_weights *layer,
     prepare_normed(f, (struct backend_rows){f->x, 0, pass->rows}, layer->attn_norm,
                    type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, kv, 2);
-    rotate(f, f->k, f->heads.kv_heads, f->positions, pass->rows);
+    rotate(f, f->k, f->heads.kv_heads, layer->k_norm, f->positions, pass->rows);
     backend_gather(f->backend, f->x, f->kept_from, pass->kept, f->kept);
     prepare_normed(f, (struct backend_rows){f->kept, 0, pass->kept}, layer->attn_norm,
                    type_bit(&layer->q));
     backend_matmul(f->backend, f->hidden_in, &q, 1);
-    rotate(f, f->q, f->heads.heads, f->kept_positions, pass->kept);
+    rotate(f, f->q, f->heads.heads, layer->q_norm, f->kept_positions, pass->kept);
 }
 
 static bool is_last(const struct forward *f, int layer)

@@ -9,6 +9,8 @@
 
 /* Far above any model, low enough that products of two stay inside int64. */
 enum { MOST = 1 << 24 };
+/* The same for visits to experts, up to as many per position of a canvas. */
+enum { EXPERTS_MOST = 256 };
 
 /* Builds "A.suffix" keys, where A is the architecture. */
 struct key_reader {
@@ -152,6 +154,21 @@ static enum dllm_status read_vocab(struct key_reader *reader, struct hparams *ou
                        (unsigned long long)tensor->shape[1]);
 }
 
+static enum dllm_status read_feed_forward(struct key_reader *reader, struct hparams *out)
+{
+    if (!out->arch->experts)
+        return read_int(reader, "feed_forward_length", true, &out->ffn);
+    TRY(read_int(reader, "expert_feed_forward_length", true, &out->ffn));
+    TRY(read_int(reader, "expert_count", true, &out->experts));
+    TRY(read_int(reader, "expert_used_count", true, &out->experts_used));
+    if (out->experts <= EXPERTS_MOST && out->experts_used <= out->experts)
+        return DLLM_OK;
+    return status_fail(reader->error, DLLM_ERROR_FORMAT,
+                       "%d of %d experts for a token are more than this program handles; no more "
+                       "than there are, and those up to %d, was expected",
+                       out->experts_used, out->experts, EXPERTS_MOST);
+}
+
 enum dllm_status hparams_read(const struct dllm_file *file, struct hparams *out,
                               struct dllm_error *error)
 {
@@ -164,7 +181,7 @@ enum dllm_status hparams_read(const struct dllm_file *file, struct hparams *out,
     TRY(refuse_causal(&reader));
     TRY(read_int(&reader, "block_count", true, &out->layers));
     TRY(read_int(&reader, "embedding_length", true, &out->hidden));
-    TRY(read_int(&reader, "feed_forward_length", true, &out->ffn));
+    TRY(read_feed_forward(&reader, out));
     TRY(read_heads(&reader, out));
     TRY(read_double(&reader, "attention.layer_norm_rms_epsilon", true, &rms_eps));
     out->rms_eps = (float)rms_eps;

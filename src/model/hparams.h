@@ -7,6 +7,7 @@
 struct hparams {
     const struct arch *arch;
     int layers, hidden, ffn, heads, kv_heads, head_dim, rope_dims, vocab, context_length;
+    int experts, experts_used; /* 0: one feed-forward; else ffn is the width of an expert's */
     float rms_eps;
     double rope_base;
     bool shift_logits;

@@ -17,7 +17,7 @@ struct binder {
     const struct hparams *hparams;
     struct weights *weights;
     struct dllm_error *error;
-    size_t bound;        /* tensors used so far */
+    bool *bound;         /* [tensors of the file] those used so far; owned */
     size_t vectors_used; /* floats cut from weights->vectors */
     char name[96];       /* of the tensor at hand */
 };
@@ -46,24 +46,42 @@ static enum dllm_status need(struct binder *binder, const struct dllm_tensor **o
                        binder->hparams->arch->name, binder->hparams->layers);
 }
 
-/* rows 0: a vector. */
+/* What a role asks of its tensor. */
+struct expected {
+    int width, rows; /* rows 0: a vector */
+    int stack;       /* matrices that follow one another; 1 where there are no experts */
+};
+
+static void show_expected(const struct expected *want, char *out, size_t size)
+{
+    if (want->rows == 0)
+        snprintf(out, size, "[%d]", want->width);
+    else if (want->stack == 1)
+        snprintf(out, size, "[%d, %d]", want->width, want->rows);
+    else
+        snprintf(out, size, "[%d, %d, %d]", want->width, want->rows, want->stack);
+}
+
 static enum dllm_status check_shape(struct binder *binder, const struct dllm_tensor *tensor,
-                                    int width, int rows)
+                                    const struct expected *want)
 {
     const uint64_t *shape = tensor->shape;
-    uint64_t want_rows = rows ? (uint64_t)rows : 1;
-    char expected[48];
+    char expected[64];
 
-    if (shape[0] == (uint64_t)width && shape[1] == want_rows && shape[2] == 1 && shape[3] == 1)
+    if (shape[0] == (uint64_t)want->width && shape[1] == (uint64_t)MAX(want->rows, 1) &&
+        shape[2] == (uint64_t)want->stack && shape[3] == 1)
         return DLLM_OK;
-    if (rows)
-        snprintf(expected, sizeof expected, "[%d, %d]", width, rows);
-    else
-        snprintf(expected, sizeof expected, "[%d]", width);
+    show_expected(want, expected, sizeof expected);
     return status_fail(binder->error, DLLM_ERROR_FORMAT,
                        "tensor %s has shape [%llu, %llu, %llu, %llu]; %s was expected",
                        binder->name, (unsigned long long)shape[0], (unsigned long long)shape[1],
                        (unsigned long long)shape[2], (unsigned long long)shape[3], expected);
+}
+
+static void mark_bound(struct binder *binder, const struct dllm_tensor *tensor)
+{
+    binder->weights->bytes += tensor->size;
+    binder->bound[tensor - dllm_file_tensor(binder->file, 0)] = true;
 }
 
 static const char *type_name(uint32_t type)
@@ -73,46 +91,53 @@ static const char *type_name(uint32_t type)
     return info ? info->name : "unknown";
 }
 
-static enum dllm_status bind_matrix(struct binder *binder, int layer, const char *suffix,
-                                    struct backend_matrix *out)
+/* `stack` matrices of the shape that *out has. */
+static enum dllm_status bind_stack(struct binder *binder, int layer, const char *suffix, int stack,
+                                   struct backend_matrix *out)
 {
+    const struct expected want = {out->width, out->rows, stack};
     const struct dllm_tensor *tensor;
     const struct dtype_info *info;
-    int rows = out->rows, width = out->width;
 
     set_name(binder, layer, suffix);
     TRY(need(binder, &tensor));
-    TRY(check_shape(binder, tensor, width, rows));
+    TRY(check_shape(binder, tensor, &want));
     info = dtype_info(tensor->type);
     if (!info || !info->matrix)
         return status_fail(binder->error, DLLM_ERROR_UNSUPPORTED,
                            "tensor %s has type %s; matrices can be %s", binder->name,
                            type_name(tensor->type), dtype_matrix_names());
-    *out = (struct backend_matrix){tensor->type, rows, width, tensor->data};
+    out->type = tensor->type;
+    out->data = tensor->data;
     binder->weights->types |= (uint64_t)1 << tensor->type;
-    binder->weights->bytes += tensor->size;
-    binder->bound++;
+    mark_bound(binder, tensor);
     return DLLM_OK;
+}
+
+static enum dllm_status bind_matrix(struct binder *binder, int layer, const char *suffix,
+                                    struct backend_matrix *out)
+{
+    return bind_stack(binder, layer, suffix, 1, out);
 }
 
 /* Copies a vector: the file need not align it. */
 static enum dllm_status bind_vector(struct binder *binder, int layer, const char *suffix, int width,
                                     const float **out)
 {
+    const struct expected want = {width, 0, 1};
     const struct dllm_tensor *tensor;
     float *copy = binder->weights->vectors + binder->vectors_used;
 
     set_name(binder, layer, suffix);
     TRY(need(binder, &tensor));
-    TRY(check_shape(binder, tensor, width, 0));
+    TRY(check_shape(binder, tensor, &want));
     if (tensor->type != DTYPE_F32)
         return status_fail(binder->error, DLLM_ERROR_UNSUPPORTED,
                            "tensor %s has type %s; norms and biases must be F32", binder->name,
                            type_name(tensor->type));
     memcpy(copy, tensor->data, sizeof(float) * (size_t)width);
     binder->vectors_used += (size_t)width;
-    binder->weights->bytes += tensor->size;
-    binder->bound++;
+    mark_bound(binder, tensor);
     *out = copy;
     return DLLM_OK;
 }
@@ -136,30 +161,53 @@ static enum dllm_status bind_biases(struct binder *binder, int i, struct layer_w
     return bind_vector(binder, i, "attn_v.bias", layer->v.rows, &layer->v_bias);
 }
 
-static enum dllm_status bind_layer(struct binder *binder, int i, struct layer_weights *layer)
+static enum dllm_status bind_attention(struct binder *binder, int i, struct layer_weights *layer)
 {
     const struct hparams *h = binder->hparams;
     int q_width = h->heads * h->head_dim, kv_width = h->kv_heads * h->head_dim;
 
-    *layer = (struct layer_weights){
-        .q = {.rows = q_width, .width = h->hidden},
-        .k = {.rows = kv_width, .width = h->hidden},
-        .v = {.rows = kv_width, .width = h->hidden},
-        .output = {.rows = h->hidden, .width = q_width},
-        .gate = {.rows = h->ffn, .width = h->hidden},
-        .up = {.rows = h->ffn, .width = h->hidden},
-        .down = {.rows = h->hidden, .width = h->ffn},
-    };
+    layer->q = (struct backend_matrix){.rows = q_width, .width = h->hidden};
+    layer->k = layer->v = (struct backend_matrix){.rows = kv_width, .width = h->hidden};
+    layer->output = (struct backend_matrix){.rows = h->hidden, .width = q_width};
     TRY(bind_vector(binder, i, "attn_norm.weight", h->hidden, &layer->attn_norm));
     TRY(bind_matrix(binder, i, "attn_q.weight", &layer->q));
     TRY(bind_matrix(binder, i, "attn_k.weight", &layer->k));
     TRY(bind_matrix(binder, i, "attn_v.weight", &layer->v));
     TRY(bind_biases(binder, i, layer));
-    TRY(bind_matrix(binder, i, "attn_output.weight", &layer->output));
+    if (h->arch->head_norms) {
+        TRY(bind_vector(binder, i, "attn_q_norm.weight", h->head_dim, &layer->q_norm));
+        TRY(bind_vector(binder, i, "attn_k_norm.weight", h->head_dim, &layer->k_norm));
+    }
+    return bind_matrix(binder, i, "attn_output.weight", &layer->output);
+}
+
+static enum dllm_status bind_feed_forward(struct binder *binder, int i, struct layer_weights *layer)
+{
+    const struct hparams *h = binder->hparams;
+
+    layer->gate = layer->up = (struct backend_matrix){.rows = h->ffn, .width = h->hidden};
+    layer->down = (struct backend_matrix){.rows = h->hidden, .width = h->ffn};
+    layer->router = (struct backend_matrix){.rows = h->experts, .width = h->hidden};
     TRY(bind_vector(binder, i, "ffn_norm.weight", h->hidden, &layer->ffn_norm));
-    TRY(bind_matrix(binder, i, "ffn_gate.weight", &layer->gate));
-    TRY(bind_matrix(binder, i, "ffn_up.weight", &layer->up));
-    return bind_matrix(binder, i, "ffn_down.weight", &layer->down);
+    if (!h->arch->experts) {
+        TRY(bind_matrix(binder, i, "ffn_gate.weight", &layer->gate));
+        TRY(bind_matrix(binder, i, "ffn_up.weight", &layer->up));
+        return bind_matrix(binder, i, "ffn_down.weight", &layer->down);
+    }
+    TRY(bind_matrix(binder, i, "ffn_gate_inp.weight", &layer->router));
+    TRY(bind_stack(binder, i, "ffn_gate_exps.weight", h->experts, &layer->gate));
+    TRY(bind_stack(binder, i, "ffn_up_exps.weight", h->experts, &layer->up));
+    TRY(bind_stack(binder, i, "ffn_down_exps.weight", h->experts, &layer->down));
+    binder->weights->expert_types |= (uint64_t)1 << layer->gate.type |
+                                     (uint64_t)1 << layer->up.type |
+                                     (uint64_t)1 << layer->down.type;
+    return DLLM_OK;
+}
+
+static enum dllm_status bind_layer(struct binder *binder, int i, struct layer_weights *layer)
+{
+    TRY(bind_attention(binder, i, layer));
+    return bind_feed_forward(binder, i, layer);
 }
 
 static enum dllm_status bind_ends(struct binder *binder)
@@ -176,52 +224,22 @@ static enum dllm_status bind_ends(struct binder *binder)
     return DLLM_OK;
 }
 
-static bool is_layer_tensor(const struct binder *binder, struct dllm_string name)
-{
-    static const char *const suffixes[] = {
-        "attn_norm.weight", "attn_q.weight",   "attn_k.weight", "attn_v.weight",
-        "attn_q.bias",      "attn_k.bias",     "attn_v.bias",   "attn_output.weight",
-        "ffn_norm.weight",  "ffn_gate.weight", "ffn_up.weight", "ffn_down.weight",
-    };
-    char text[96], suffix[64], again[96];
-    int layer;
-
-    if (name.size >= sizeof text)
-        return false;
-    memcpy(text, name.data, name.size);
-    text[name.size] = 0;
-    if (sscanf(text, "blk.%9d.%63s", &layer, suffix) != 2)
-        return false;
-    /* Numbers have several spellings, of which the model looks for one. */
-    snprintf(again, sizeof again, "blk.%d.%s", layer, suffix);
-    if (strlen(again) != name.size || memcmp(again, name.data, name.size) != 0)
-        return false;
-    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
-        if (strcmp(suffix, suffixes[i]) == 0)
-            return layer >= 0 && layer < binder->hparams->layers;
-    return false;
-}
-
 /* Names the first tensor that was not bound. */
 static enum dllm_status refuse_unused(struct binder *binder)
 {
-    static const char *const ends[] = {"token_embd.weight", "output_norm.weight", "output.weight"};
-    size_t count = dllm_file_tensor_count(binder->file);
+    size_t count = dllm_file_tensor_count(binder->file), i = 0;
+    struct dllm_string name;
 
-    for (size_t i = 0; binder->bound != count && i < count; i++) {
-        struct dllm_string name = dllm_file_tensor(binder->file, i)->name;
-        bool known = is_layer_tensor(binder, name);
-
-        for (size_t e = 0; e < ARRAY_COUNT(ends); e++)
-            known |= strlen(ends[e]) == name.size && memcmp(ends[e], name.data, name.size) == 0;
-        if (!known)
-            return status_fail(binder->error, DLLM_ERROR_UNSUPPORTED,
-                               "tensor %.*s has no place in a %s model of %d layers; running "
-                               "without it would give wrong answers",
-                               (int)MIN(name.size, 64), name.data, binder->hparams->arch->name,
-                               binder->hparams->layers);
-    }
-    return DLLM_OK;
+    while (i < count && binder->bound[i])
+        i++;
+    if (i == count)
+        return DLLM_OK;
+    name = dllm_file_tensor(binder->file, i)->name;
+    return status_fail(binder->error, DLLM_ERROR_UNSUPPORTED,
+                       "tensor %.*s has no place in a %s model of %d layers; running without it "
+                       "would give wrong answers",
+                       (int)MIN(name.size, 64), name.data, binder->hparams->arch->name,
+                       binder->hparams->layers);
 }
 
 /* Room for all vectors a model of these numbers can have. */
@@ -229,12 +247,14 @@ static enum dllm_status allocate(struct binder *binder)
 {
     const struct hparams *h = binder->hparams;
     size_t biases = (size_t)(h->heads + 2 * h->kv_heads) * (size_t)h->head_dim;
-    size_t floats = (size_t)h->layers * (2 * (size_t)h->hidden + biases) + (size_t)h->hidden;
+    size_t norms = 2 * (size_t)h->hidden + (h->arch->head_norms ? 2 * (size_t)h->head_dim : 0);
+    size_t floats = (size_t)h->layers * (norms + biases) + (size_t)h->hidden;
     struct weights *weights = binder->weights;
 
     weights->layers = calloc((size_t)h->layers, sizeof *weights->layers);
     weights->vectors = malloc(sizeof(float) * floats);
-    if (weights->layers && weights->vectors)
+    binder->bound = calloc(dllm_file_tensor_count(binder->file), sizeof *binder->bound);
+    if (weights->layers && weights->vectors && binder->bound)
         return DLLM_OK;
     return status_no_memory(binder->error, sizeof(float) * floats);
 }
@@ -266,8 +286,10 @@ enum dllm_status weights_bind(const struct dllm_file *file, const struct hparams
     for (int i = 0; i < hparams->layers; i++)
         TRY_GOTO(bind_layer(&binder, i, &out->layers[i]));
     TRY_GOTO(refuse_unused(&binder));
+    free(binder.bound);
     return DLLM_OK;
 fail:
+    free(binder.bound);
     weights_free(out);
     return status;
 }

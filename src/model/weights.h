@@ -12,7 +12,9 @@ struct layer_weights {
     const float *attn_norm, *ffn_norm;     /* [hidden] */
     struct backend_matrix q, k, v, output; /* attention */
     const float *q_bias, *k_bias, *v_bias; /* NULL: none */
-    struct backend_matrix gate, up, down;  /* feed-forward */
+    const float *q_norm, *k_norm;          /* [head_dim], of each head; NULL: none */
+    struct backend_matrix gate, up, down; /* feed-forward; of the first expert, the others follow */
+    struct backend_matrix router;         /* [experts, hidden]; only where there are experts */
 };
 
 struct weights {
@@ -22,7 +24,8 @@ struct weights {
     struct layer_weights *layers;    /* [hparams.layers], owned */
     float *vectors; /* norms and biases that the file stores unaligned or not as f32; owned */
     uint64_t types; /* bit set of all matrices' dtypes */
-    uint64_t bytes; /* of all tensors bound */
+    uint64_t expert_types; /* of the experts' among them */
+    uint64_t bytes;        /* of all tensors bound */
 };
 
 /* On success free with weights_free; the file must outlive the weights. */

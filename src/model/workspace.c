@@ -72,7 +72,7 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
     bytes += sizeof(float) * (uint64_t)limits->length * (uint64_t)h->rope_dims;
     bytes += LISTS * sizeof(int32_t) * (uint64_t)rows;
     bytes += backend_activations_bytes(rows, MAX(h->hidden, q_width(h)), types);
-    return bytes + feed_forward_bytes(h, types, rows);
+    return bytes + feed_forward_bytes(h, &model->weights, rows);
 }
 
 /* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */
@@ -139,7 +139,7 @@ static enum dllm_status create_buffers(struct forward *f, struct dllm_error *err
         TRY(backend_buffer_create(f->backend, plan[i].rows, plan[i].width, plan[i].buffer, error));
     TRY(backend_activations_create(f->backend, rows, MAX(h->hidden, q_width(h)), types,
                                    &f->hidden_in, error));
-    return feed_forward_create(f->backend, h, types, rows, &f->feed_forward, error);
+    return feed_forward_create(f->backend, h, &f->model->weights, rows, &f->feed_forward, error);
 }
 
 enum dllm_status forward_create(struct backend *backend, const struct model *model,

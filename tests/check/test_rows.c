@@ -44,7 +44,7 @@ static void fill_random(float *x, int count, float scale)
 /* What one level made of the same inputs. */
 struct outcome {
     float norm[MAX_WIDTH], gated[MAX_WIDTH], adjacent[MAX_WIDTH], halves[MAX_WIDTH],
-        guided[MAX_WIDTH];
+        normed_halves[MAX_WIDTH], guided[MAX_WIDTH];
 };
 
 struct inputs {
@@ -66,6 +66,11 @@ static void run_all(const struct cpu_kernels *kernels, const struct inputs *in, 
     memcpy(out->halves, in->x, sizeof in->x);
     row.x = out->halves;
     row.halves = true;
+    kernels->rope(&row);
+    memcpy(out->normed_halves, in->x, sizeof in->x);
+    row.x = out->normed_halves;
+    row.norm = in->weight;
+    row.eps = 1e-5f;
     kernels->rope(&row);
     memcpy(out->guided, in->x, sizeof in->x);
     kernels->guide(out->guided, in->weight, 1.5, width);
@@ -95,6 +100,38 @@ static void test_levels_equal_reference(void **state)
             assert_memory_equal(&want, &got, sizeof want);
         }
     }
+}
+
+/* Breaks if the norm that is part of rope is another than the norm before it, or
+ * goes over anything but one head. */
+static void test_rope_norms_each_head(void **state)
+{
+    static struct inputs in;
+    static float together[MAX_WIDTH], apart[MAX_WIDTH];
+    struct rope_row row = {.x = together,
+                           .angles = in.angles,
+                           .heads = 3,
+                           .head_dim = 64,
+                           .rope_dims = 48,
+                           .halves = true,
+                           .norm = in.weight,
+                           .eps = 1e-3f};
+    struct cpu_kernels kernels = {0};
+
+    (void)state;
+    rows_kernels_ref(&kernels);
+    fill_random(in.x, MAX_WIDTH, 3);
+    fill_random(in.weight, MAX_WIDTH, 2);
+    fill_random(in.angles, MAX_WIDTH, 1);
+    memcpy(together, in.x, sizeof together);
+    memcpy(apart, in.x, sizeof apart);
+    kernels.rope(&row);
+    for (int h = 0; h < row.heads; h++)
+        kernels.rms_norm(in.x + 64 * h, in.weight, 1e-3f, 64, apart + 64 * h);
+    row.x = apart;
+    row.norm = NULL;
+    kernels.rope(&row);
+    assert_memory_equal(together, apart, sizeof apart);
 }
 
 /* Breaks if exp loses accuracy, anywhere in its range. */
@@ -139,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels_equal_reference),
+        cmocka_unit_test(test_rope_norms_each_head),
         cmocka_unit_test(test_gate_is_accurate),
         cmocka_unit_test(test_norm_is_accurate),
     };

@@ -32,7 +32,7 @@ $ for full in "" --full; do dllm inspect $full --json "$models/dream-Q4_K_M.gguf
 $ LC_ALL=C sed '0,/llada/s/llada/llama/' "$models/llada-Q4_K_M.gguf" > llama.gguf
 > dllm inspect llama.gguf | sed -n '4p;7p'
 | architecture: llama
-| not runnable: model architecture 'llama' is not supported; supported: llada, dream
+| not runnable: model architecture 'llama' is not supported; supported: llada, dream, llada-moe, rnd1
 
 # What is no GGUF file is an error.
 $ echo hello > x; dllm inspect x

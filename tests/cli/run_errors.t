@@ -27,7 +27,7 @@ $ LC_ALL=C sed 's/llada.block_count/llada.block\x1b[31m/' "$models/llada-Q4_K_M.
 
 # A file with an architecture that is not built in.
 $ LC_ALL=C sed '0,/llada/s/llada/llama/' "$models/llada-Q4_K_M.gguf" > llama.gguf; dllm run -m llama.gguf hi
-! error: model architecture 'llama' is not supported; supported: llada, dream
+! error: model architecture 'llama' is not supported; supported: llada, dream, llada-moe, rnd1
 = 1
 
 # Options without effect on the model at hand.

@@ -2,6 +2,7 @@
  * test_forward: the transformer on tiny random models: same bits however it is
  * asked, and equal to a plain loop in double precision.
  */
+#include "double_forward.h"
 #include "forward.h"
 #include "test_paths.h"
 #include "tiny_model.h"
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { LENGTH = 21, MAX_VOCAB = 40 };
+enum { LENGTH = DOUBLE_TOKENS, MAX_VOCAB = 40 };
 
 /* An open model with its workspace. */
 struct fixture {
@@ -85,140 +86,6 @@ static void window_logits(struct fixture *f, int low, int high, float *out)
                         out + low * f->model.hparams.vocab);
 }
 
-/* ------------------------------- the same transformer, in doubles ------- */
-
-static double at(const struct backend_matrix *m, int row, int column)
-{
-    return (double)((const float *)m->data)[(size_t)row * (size_t)m->width + (size_t)column];
-}
-
-/* out[t] = matrix * in[t] + bias for LENGTH tokens. */
-static void slow_matmul(const struct backend_matrix *m, const float *bias, const double *in,
-                        double *out)
-{
-    for (int t = 0; t < LENGTH; t++)
-        for (int r = 0; r < m->rows; r++) {
-            double sum = bias ? (double)bias[r] : 0;
-
-            for (int c = 0; c < m->width; c++)
-                sum += at(m, r, c) * in[t * m->width + c];
-            out[t * m->rows + r] = sum;
-        }
-}
-
-static void slow_norm(const double *x, const float *weight, double eps, int width, double *out)
-{
-    for (int t = 0; t < LENGTH; t++) {
-        double squares = 0;
-
-        for (int i = 0; i < width; i++)
-            squares += x[t * width + i] * x[t * width + i];
-        for (int i = 0; i < width; i++)
-            out[t * width + i] = x[t * width + i] / sqrt(squares / width + eps) * (double)weight[i];
-    }
-}
-
-static void slow_rope(const struct hparams *h, int heads, double *x)
-{
-    int pairs = h->rope_dims / 2;
-    bool halves = h->arch->pairing == ROPE_HALVES;
-
-    for (int t = 0; t < LENGTH; t++)
-        for (int head = 0; head < heads; head++)
-            for (int i = 0; i < pairs; i++) {
-                double *p = x + (t * heads + head) * h->head_dim;
-                double *a = p + (halves ? i : 2 * i), *b = halves ? a + pairs : a + 1;
-                double angle = t * pow(h->rope_base, -2.0 * i / h->rope_dims);
-                double x0 = *a, x1 = *b;
-
-                *a = x0 * cos(angle) - x1 * sin(angle);
-                *b = x0 * sin(angle) + x1 * cos(angle);
-            }
-}
-
-static void slow_attention(const struct hparams *h, const double *q, const double *k,
-                           const double *v, double *out)
-{
-    int dim = h->head_dim, kv_width = h->kv_heads * dim, q_width = h->heads * dim;
-
-    for (int t = 0; t < LENGTH; t++)
-        for (int head = 0; head < h->heads; head++) {
-            int shared = head / (h->heads / h->kv_heads) * dim;
-            double score[LENGTH], sum = 0;
-
-            for (int s = 0; s < LENGTH; s++) {
-                score[s] = 0;
-                for (int d = 0; d < dim; d++)
-                    score[s] += q[t * q_width + head * dim + d] * k[s * kv_width + shared + d];
-                score[s] = exp(score[s] / sqrt(dim));
-                sum += score[s];
-            }
-            for (int d = 0; d < dim; d++) {
-                double o = 0;
-
-                for (int s = 0; s < LENGTH; s++)
-                    o += score[s] / sum * v[s * kv_width + shared + d];
-                out[t * q_width + head * dim + d] = o;
-            }
-        }
-}
-
-enum { WIDEST = 256, MAX_LAYERS = 3 };
-
-/* Keys and values of a layer as they were when a position was last in the window. */
-struct slow_cache {
-    double k[LENGTH * WIDEST], v[LENGTH * WIDEST];
-};
-
-/* Everything is computed for all positions; those outside [low, high) are right
- * in the cache alone. */
-static void slow_layer(const struct hparams *h, const struct layer_weights *w, int low, int high,
-                       struct slow_cache *cache, double *x)
-{
-    static double in[LENGTH * WIDEST], q[LENGTH * WIDEST], k[LENGTH * WIDEST], v[LENGTH * WIDEST];
-    static double gate[LENGTH * WIDEST], up[LENGTH * WIDEST];
-
-    slow_norm(x, w->attn_norm, (double)h->rms_eps, h->hidden, in);
-    slow_matmul(&w->q, w->q_bias, in, q);
-    slow_matmul(&w->k, w->k_bias, in, k);
-    slow_matmul(&w->v, w->v_bias, in, v);
-    slow_rope(h, h->heads, q);
-    slow_rope(h, h->kv_heads, k);
-    for (int i = low * h->kv_heads * h->head_dim; i < high * h->kv_heads * h->head_dim; i++) {
-        cache->k[i] = k[i];
-        cache->v[i] = v[i];
-    }
-    slow_attention(h, q, cache->k, cache->v, in);
-    slow_matmul(&w->output, NULL, in, q);
-    for (int i = 0; i < LENGTH * h->hidden; i++)
-        x[i] += q[i];
-    slow_norm(x, w->ffn_norm, (double)h->rms_eps, h->hidden, in);
-    slow_matmul(&w->gate, NULL, in, gate);
-    slow_matmul(&w->up, NULL, in, up);
-    for (int i = 0; i < LENGTH * h->ffn; i++)
-        gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
-    slow_matmul(&w->down, NULL, gate, q);
-    for (int i = 0; i < LENGTH * h->hidden; i++)
-        x[i] += q[i];
-}
-
-/* Logits of a pass over [low, high), those of the other positions undefined. */
-static void slow_logits(const struct fixture *f, int low, int high, double *out)
-{
-    static struct slow_cache caches[MAX_LAYERS];
-    static double x[LENGTH * WIDEST], in[LENGTH * WIDEST];
-    const struct hparams *h = &f->model.hparams;
-    const struct weights *w = &f->model.weights;
-
-    for (int t = 0; t < LENGTH; t++)
-        for (int i = 0; i < h->hidden; i++)
-            x[t * h->hidden + i] = at(&w->embedding, f->ids[t], i);
-    for (int i = 0; i < h->layers; i++)
-        slow_layer(h, &w->layers[i], low, high, &caches[i], x);
-    slow_norm(x, w->output_norm, (double)h->rms_eps, h->hidden, in);
-    slow_matmul(&w->head, NULL, in, out);
-}
-
 static void check_against_doubles(const struct tiny_model *tiny)
 {
     static float got[LENGTH * MAX_VOCAB];
@@ -227,7 +94,7 @@ static void check_against_doubles(const struct tiny_model *tiny)
 
     open_model(&f, tiny, 2, NULL);
     all_logits(&f, got);
-    slow_logits(&f, 0, LENGTH, want);
+    double_forward(&f.model, f.ids, 0, LENGTH, want);
     for (int i = 0; i < LENGTH * tiny->vocab; i++)
         assert_true(fabs((double)got[i] - want[i]) < 1e-4 * (1 + fabs(want[i])));
     close_model(&f);
@@ -251,24 +118,50 @@ static void test_equals_doubles(void **state)
     check_against_doubles(&tiny);
 }
 
-/* Breaks if the last layer's shortcut changes what the asked rows get. */
-static void test_rows_do_not_matter(void **state)
+/* Breaks if a router, a share or an expert's slots are mixed up. */
+static void test_experts_equal_doubles(void **state)
+{
+    struct tiny_model tiny = tiny_model_llada_moe();
+
+    (void)state;
+    check_against_doubles(&tiny);
+    tiny.experts_used = 1;
+    check_against_doubles(&tiny);
+    tiny.experts_used = tiny.experts;
+    check_against_doubles(&tiny);
+    tiny = tiny_model_rnd1();
+    check_against_doubles(&tiny);
+    tiny.experts = 60; /* most are not visited */
+    tiny.key_length = 64;
+    check_against_doubles(&tiny);
+}
+
+static void check_rows(const struct tiny_model *tiny)
 {
     static float all[LENGTH * MAX_VOCAB], some[LENGTH * MAX_VOCAB];
     static const int32_t rows[] = {0, 4, 5, 13, 20};
-    struct tiny_model tiny = tiny_model_dream();
     struct fixture f;
 
-    (void)state;
-    open_model(&f, &tiny, 2, NULL);
+    open_model(&f, tiny, 2, NULL);
     all_logits(&f, all);
     run(&f, f.ids, LENGTH, rows, ARRAY_COUNT(rows));
     backend_buffer_read(f.backend, forward_logits(f.forward, 0, 3), 0, 3, some);
-    backend_buffer_read(f.backend, forward_logits(f.forward, 3, 2), 0, 2, some + 3 * tiny.vocab);
+    backend_buffer_read(f.backend, forward_logits(f.forward, 3, 2), 0, 2, some + 3 * tiny->vocab);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
-        assert_memory_equal(some + i * (size_t)tiny.vocab, all + rows[i] * tiny.vocab,
-                            sizeof(float) * (size_t)tiny.vocab);
+        assert_memory_equal(some + i * (size_t)tiny->vocab, all + rows[i] * tiny->vocab,
+                            sizeof(float) * (size_t)tiny->vocab);
     close_model(&f);
+}
+
+/* Breaks if the last layer's shortcut changes what the asked rows get. */
+static void test_rows_do_not_matter(void **state)
+{
+    struct tiny_model tiny = tiny_model_dream();
+
+    (void)state;
+    check_rows(&tiny);
+    tiny = tiny_model_rnd1();
+    check_rows(&tiny);
 }
 
 /* Breaks if the first layer's kept projections outlive their tokens: passes over
@@ -296,18 +189,14 @@ static void test_passes_do_not_remember(void **state)
     close_model(&f);
 }
 
-/* Breaks if a level or a thread count changes a bit. */
-static void test_same_bits_everywhere(void **state)
+static void check_same_bits(const struct tiny_model *tiny)
 {
     static const char *const levels[] = {"ref", "avx2", "avxvnni", "avx512vnni"};
     static const int threads[] = {1, 2, 3, 7, 64};
     static float want[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
-    struct tiny_model tiny = tiny_model_dream();
     struct fixture f;
 
-    (void)state;
-    tiny.type = 30; /* BF16 */
-    open_model(&f, &tiny, 1, "ref");
+    open_model(&f, tiny, 1, "ref");
     all_logits(&f, want);
     close_model(&f);
     for (size_t l = 0; l < ARRAY_COUNT(levels); l++)
@@ -317,11 +206,24 @@ static void test_same_bits_everywhere(void **state)
             if (backend_cpu_create(1, levels[l], &probe, NULL) != DLLM_OK)
                 continue;
             backend_destroy(probe);
-            open_model(&f, &tiny, threads[t], levels[l]);
+            open_model(&f, tiny, threads[t], levels[l]);
             all_logits(&f, got);
             assert_memory_equal(want, got, sizeof want);
             close_model(&f);
         }
+}
+
+/* Breaks if a level or a thread count changes a bit. */
+static void test_same_bits_everywhere(void **state)
+{
+    struct tiny_model tiny = tiny_model_dream();
+
+    (void)state;
+    tiny.type = 30; /* BF16 */
+    check_same_bits(&tiny);
+    tiny = tiny_model_rnd1();
+    tiny.type = 30;
+    check_same_bits(&tiny);
 }
 
 /* Breaks if guidance mixes up the two canvases, or if going through the layers
@@ -402,7 +304,7 @@ static void test_windows_equal_doubles(void **state)
     struct fixture f;
 
     (void)state;
-    for (tiny.layers = 1; tiny.layers <= MAX_LAYERS; tiny.layers++) {
+    for (tiny.layers = 1; tiny.layers <= DOUBLE_LAYERS; tiny.layers++) {
         open_model_cached(&f, &tiny, 2, NULL, true);
         for (size_t pass = 0; pass < ARRAY_COUNT(windows); pass++) {
             const int low = windows[pass][0], high = windows[pass][1];
@@ -410,7 +312,7 @@ static void test_windows_equal_doubles(void **state)
             for (int i = 0; i < LENGTH; i += 3) /* some inside, some outside */
                 f.ids[i] = (f.ids[i] + 5) % tiny.vocab;
             window_logits(&f, low, high, got);
-            slow_logits(&f, low, high, want);
+            double_forward(&f.model, f.ids, low, high, want);
             for (int i = low * tiny.vocab; i < high * tiny.vocab; i++)
                 assert_true(fabs((double)got[i] - want[i]) < 1e-4);
         }
@@ -458,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equals_doubles),
+        cmocka_unit_test(test_experts_equal_doubles),
         cmocka_unit_test(test_rows_do_not_matter),
         cmocka_unit_test(test_passes_do_not_remember),
         cmocka_unit_test(test_same_bits_everywhere),

@@ -28,9 +28,10 @@ struct parity_model {
     bool quantized;
 };
 static const struct parity_model models[] = {
-    {"llada-F32", false},   {"llada-Q8_0", true},       {"llada-Q4_K_M", true},
-    {"llada-Q5_K_M", true}, {"llada-gqa-Q4_K_M", true}, {"llada-tied-Q4_K_M", true},
-    {"dream-F32", false},   {"dream-Q8_0", true},       {"dream-Q4_K_M", true},
+    {"llada-F32", false},       {"llada-Q8_0", true},       {"llada-Q4_K_M", true},
+    {"llada-Q5_K_M", true},     {"llada-gqa-Q4_K_M", true}, {"llada-tied-Q4_K_M", true},
+    {"dream-F32", false},       {"dream-Q8_0", true},       {"dream-Q4_K_M", true},
+    {"llada-moe-Q4_K_M", true}, {"rnd1-Q4_K_M", true},
 };
 static const char *const float_models[] = {"llada-F32", "dream-F32"};
 

@@ -43,12 +43,14 @@ static void expect(const struct tiny_model *tiny, enum dllm_status status, const
     assert_int_equal(error.status, status);
 }
 
-#define LLADA(field, value, status, message)                                                       \
+#define MODEL(base, field, value, status, message)                                                 \
     do {                                                                                           \
-        struct tiny_model tiny = tiny_model_llada();                                               \
+        struct tiny_model tiny = tiny_model_##base();                                              \
         tiny.field = value;                                                                        \
         expect(&tiny, status, message);                                                            \
     } while (0)
+#define LLADA(field, value, status, message) MODEL(llada, field, value, status, message)
+#define MOE(field, value, status, message)   MODEL(llada_moe, field, value, status, message)
 
 static void test_whole_models_open(void **state)
 {
@@ -60,6 +62,10 @@ static void test_whole_models_open(void **state)
     assert_int_equal(open_model(&tiny, NULL), DLLM_OK);
     tiny = tiny_model_dream();
     assert_int_equal(open_model(&tiny, NULL), DLLM_OK);
+    tiny = tiny_model_llada_moe();
+    assert_int_equal(open_model(&tiny, NULL), DLLM_OK);
+    tiny = tiny_model_rnd1();
+    assert_int_equal(open_model(&tiny, NULL), DLLM_OK);
 }
 
 /* Breaks if a number that the forward pass relies on goes unchecked. */
@@ -67,7 +73,7 @@ static void test_bad_numbers(void **state)
 {
     (void)state;
     LLADA(architecture, "qwen2", DLLM_ERROR_UNSUPPORTED,
-          "model architecture 'qwen2' is not supported; supported: llada, dream");
+          "model architecture 'qwen2' is not supported; supported: llada, dream, llada-moe, rnd1");
     LLADA(causal, true, DLLM_ERROR_UNSUPPORTED,
           "key llada.attention.causal is true; a diffusion model attends both ways (false)");
     LLADA(kv_heads, 3, DLLM_ERROR_FORMAT,
@@ -80,21 +86,29 @@ static void test_bad_numbers(void **state)
     LLADA(layers, 70, DLLM_OK, "");
 }
 
+static void expect_missing(struct tiny_model tiny, const char *key)
+{
+    struct dllm_error error;
+
+    tiny.without_key = key;
+    assert_int_equal(open_model(&tiny, &error), DLLM_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, key));
+}
+
 static void test_missing_keys(void **state)
 {
     static const char *const required[] = {"block_count", "embedding_length", "feed_forward_length",
                                            "attention.head_count",
                                            "attention.layer_norm_rms_epsilon"};
 
-    (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(required); i++) {
-        struct tiny_model tiny = tiny_model_llada();
-        struct dllm_error error;
+    static const char *const of_experts[] = {"expert_feed_forward_length", "expert_count",
+                                             "expert_used_count"};
 
-        tiny.without_key = required[i];
-        assert_int_equal(open_model(&tiny, &error), DLLM_ERROR_FORMAT);
-        assert_non_null(strstr(error.message, required[i]));
-    }
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(required); i++)
+        expect_missing(tiny_model_llada(), required[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(of_experts); i++)
+        expect_missing(tiny_model_rnd1(), of_experts[i]);
 }
 
 /* Breaks if a tensor is bound without a look at its type and shape. */
@@ -127,13 +141,30 @@ static void test_bad_tensors(void **state)
           "tensor token_embd.weight is missing; a llada model of 2 layers must have it");
 }
 
+/* Breaks if a file with experts is bound as if some of its parts were optional. */
+static void test_bad_experts(void **state)
+{
+    (void)state;
+    MOE(experts_used, 6, DLLM_ERROR_FORMAT,
+        "6 of 5 experts for a token are more than this program handles; no more than there are, "
+        "and those up to 256, was expected");
+    MOE(head_norms, false, DLLM_ERROR_FORMAT,
+        "tensor blk.0.attn_q_norm.weight is missing; a llada-moe model of 2 layers must have it");
+    MOE(without_tensor, "blk.1.ffn_gate_inp.weight", DLLM_ERROR_FORMAT,
+        "tensor blk.1.ffn_gate_inp.weight is missing; a llada-moe model of 2 layers must have it");
+    MOE(wrong_shape, "blk.0.ffn_up_exps.weight", DLLM_ERROR_FORMAT,
+        "tensor blk.0.ffn_up_exps.weight has shape [96, 96, 5, 1]; [64, 96, 5] was expected");
+    MOE(extra_tensor, "blk.0.ffn_gate.weight", DLLM_ERROR_UNSUPPORTED,
+        "tensor blk.0.ffn_gate.weight has no place in a llada-moe model of 2 layers; running "
+        "without it would give wrong answers");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_models_open),
-        cmocka_unit_test(test_bad_numbers),
-        cmocka_unit_test(test_missing_keys),
-        cmocka_unit_test(test_bad_tensors),
+        cmocka_unit_test(test_whole_models_open), cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(test_missing_keys),      cmocka_unit_test(test_bad_tensors),
+        cmocka_unit_test(test_bad_experts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

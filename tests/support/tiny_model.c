@@ -35,6 +35,29 @@ struct tiny_model tiny_model_dream(void)
     return model;
 }
 
+struct tiny_model tiny_model_llada_moe(void)
+{
+    struct tiny_model model = tiny_model_llada();
+
+    model.architecture = "llada-moe";
+    model.experts = 5;
+    model.experts_used = 2;
+    model.head_norms = true;
+    return model;
+}
+
+struct tiny_model tiny_model_rnd1(void)
+{
+    struct tiny_model model = tiny_model_dream();
+
+    model.architecture = "rnd1";
+    model.biases = 0;
+    model.experts = 7;
+    model.experts_used = 3;
+    model.head_norms = true;
+    return model;
+}
+
 struct maker {
     const struct tiny_model *model;
     struct gguf_writer *writer;
@@ -69,7 +92,9 @@ static void keys(struct maker *maker)
     gguf_write_string(maker->writer, "general.architecture", m->architecture);
     key(maker, "block_count", m->layers);
     key(maker, "embedding_length", m->hidden);
-    key(maker, "feed_forward_length", m->ffn);
+    key(maker, m->experts ? "expert_feed_forward_length" : "feed_forward_length", m->ffn);
+    key(maker, "expert_count", m->experts);
+    key(maker, "expert_used_count", m->experts_used);
     key(maker, "attention.head_count", m->heads);
     key(maker, "attention.head_count_kv", m->kv_heads);
     key(maker, "attention.key_length", m->key_length);
@@ -83,7 +108,8 @@ static void keys(struct maker *maker)
         gguf_write_integer(maker->writer, name, DLLM_VALUE_BOOL, 1);
 }
 
-static void tensor(struct maker *maker, const char *name, int width, int rows)
+/* rows 0: a vector; stack above 1: matrices of experts. */
+static void stacked(struct maker *maker, const char *name, int width, int rows, int stack)
 {
     const struct tiny_model *m = maker->model;
     uint32_t type = rows ? m->type : DTYPE_F32;
@@ -96,7 +122,7 @@ static void tensor(struct maker *maker, const char *name, int width, int rows)
         width += 32;
     if (is(name, m->wrong_type))
         type = rows ? 2 : DTYPE_F16;
-    count = (size_t)width * (size_t)MAX(rows, 1);
+    count = (size_t)width * (size_t)MAX(rows, 1) * (size_t)stack;
     data = malloc(sizeof *data * count);
     for (size_t i = 0; data && i < count; i++) {
         float w = next_weight(maker, rows ? 0.3f : 1.0f) + (rows ? 0.0f : 1.0f);
@@ -105,8 +131,15 @@ static void tensor(struct maker *maker, const char *name, int width, int rows)
         if (type == DTYPE_BF16)
             ((uint16_t *)data)[i] = (uint16_t)(data[i] >> 16);
     }
-    gguf_write_tensor(maker->writer, name, type, (uint64_t)width, (uint64_t)MAX(rows, 1), data);
+    gguf_write_shaped(maker->writer, name, type, stack > 1 ? 3 : 2,
+                      (const uint64_t[]){(uint64_t)width, (uint64_t)MAX(rows, 1), (uint64_t)stack},
+                      data);
     free(data);
+}
+
+static void tensor(struct maker *maker, const char *name, int width, int rows)
+{
+    stacked(maker, name, width, rows, 1);
 }
 
 static void layer_tensor(struct maker *maker, int layer, const char *suffix, int width, int rows)
@@ -115,6 +148,24 @@ static void layer_tensor(struct maker *maker, int layer, const char *suffix, int
 
     snprintf(name, sizeof name, "blk.%d.%s", layer, suffix);
     tensor(maker, name, width, rows);
+}
+
+static void expert_tensor(struct maker *maker, int i, const char *suffix, int width, int rows)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "blk.%d.%s", i, suffix);
+    stacked(maker, name, width, rows, maker->model->experts);
+}
+
+static void experts(struct maker *maker, int i)
+{
+    const struct tiny_model *m = maker->model;
+
+    layer_tensor(maker, i, "ffn_gate_inp.weight", m->hidden, m->experts);
+    expert_tensor(maker, i, "ffn_gate_exps.weight", m->hidden, m->ffn);
+    expert_tensor(maker, i, "ffn_up_exps.weight", m->hidden, m->ffn);
+    expert_tensor(maker, i, "ffn_down_exps.weight", m->ffn, m->hidden);
 }
 
 static void layer(struct maker *maker, int i)
@@ -130,8 +181,16 @@ static void layer(struct maker *maker, int i)
     layer_tensor(maker, i, "attn_v.weight", m->hidden, kv);
     for (int b = 0; b < m->biases; b++)
         layer_tensor(maker, i, biases[b], b ? kv : q, 0);
+    if (m->head_norms) {
+        layer_tensor(maker, i, "attn_q_norm.weight", dim, 0);
+        layer_tensor(maker, i, "attn_k_norm.weight", dim, 0);
+    }
     layer_tensor(maker, i, "attn_output.weight", q, m->hidden);
     layer_tensor(maker, i, "ffn_norm.weight", m->hidden, 0);
+    if (m->experts) {
+        experts(maker, i);
+        return;
+    }
     layer_tensor(maker, i, "ffn_gate.weight", m->hidden, m->ffn);
     layer_tensor(maker, i, "ffn_up.weight", m->hidden, m->ffn);
     layer_tensor(maker, i, "ffn_down.weight", m->ffn, m->hidden);

@@ -6,10 +6,12 @@
 
 #include "dllm.h"
 
-/* What to write; start from tiny_model_llada or tiny_model_dream. */
+/* What to write; start from tiny_model_llada or one of the others. */
 struct tiny_model {
     const char *architecture;
     int layers, hidden, ffn, heads, kv_heads, vocab;
+    int experts, experts_used;  /* 0: one feed-forward; ffn is each one's width */
+    bool head_norms;            /* of queries and keys */
     int key_length;             /* 0: no key */
     int rope_dims;              /* 0: no key */
     int context;                /* 0: no key */
@@ -28,6 +30,8 @@ struct tiny_model {
 /* A model without faults, two layers of F32. */
 struct tiny_model tiny_model_llada(void);
 struct tiny_model tiny_model_dream(void);
+struct tiny_model tiny_model_llada_moe(void);
+struct tiny_model tiny_model_rnd1(void);
 
 /* The file as malloc'ed bytes, without a vocabulary. */
 uint8_t *tiny_model_bytes(const struct tiny_model *model, size_t *size);

@@ -1,0 +1,195 @@
+/*
+ * cpu_visits.c: matmuls of experts. Each expert's inputs lie in a layout of
+ * their own, as if its slots were all the tokens there are; an item is some
+ * rows of one expert's matrix against them.
+ */
+#include "cpu_routing.h"
+
+#include <stdlib.h>
+
+enum { MAX_PRODUCTS = 4 };
+
+/* Each view starts its arrays on a cache line of their own: what that adds to
+ * one layout for all slots is less than a view of one token and block. */
+static size_t storage_bytes(const struct backend_routing_limits *limits, int width, unsigned forms)
+{
+    return activations_bytes(limits->rows * limits->used, width, forms) +
+           (size_t)limits->experts * activations_bytes(1, 1, forms);
+}
+
+uint64_t backend_visits_bytes(const struct backend_routing_limits *limits, int width,
+                              uint64_t types)
+{
+    return storage_bytes(limits, width, backend_cpu_forms(types)) +
+           sizeof(struct activations) * (uint64_t)limits->experts;
+}
+
+enum dllm_status backend_visits_create(struct backend *backend,
+                                       const struct backend_routing_limits *limits, int width,
+                                       uint64_t types, struct backend_visits **out,
+                                       struct dllm_error *error)
+{
+    size_t bytes = storage_bytes(limits, width, backend_cpu_forms(types));
+    struct backend_visits *visits = calloc(1, sizeof *visits);
+
+    (void)backend;
+    if (!visits)
+        return status_no_memory(error, sizeof *visits);
+    visits->views = calloc((size_t)limits->experts, sizeof *visits->views);
+    visits->storage = aligned_alloc(CACHE_LINE, bytes);
+    if (!visits->views || !visits->storage) {
+        backend_visits_destroy(visits);
+        return status_no_memory(error, bytes);
+    }
+    *out = visits;
+    return DLLM_OK;
+}
+
+void backend_visits_destroy(struct backend_visits *visits)
+{
+    if (!visits)
+        return;
+    free(visits->views);
+    free(visits->storage);
+    free(visits);
+}
+
+/* Cuts the storage into the views of the experts that are visited. */
+static void lay_out(const struct backend_routing *routing, int width, unsigned forms,
+                    struct backend_visits *out)
+{
+    char *at = out->storage;
+
+    for (int i = 0; i < routing->busy_count; i++) {
+        int e = routing->busy[i], slots = routing->first[e + 1] - routing->first[e];
+
+        activations_layout(&out->views[e], at, slots, width, forms);
+        at += activations_bytes(slots, width, forms);
+    }
+}
+
+struct visits_job {
+    struct backend *backend;
+    const struct backend_routing *routing;
+    const struct backend_buffer *x;  /* by row, or the gate by slot */
+    const struct backend_buffer *up; /* by slot; NULL: no gate */
+    const struct backend_norm *norm; /* NULL: none */
+    struct backend_visits *out;
+};
+
+/* A row, normed once, to all its slots. */
+static void prepare_item(void *context, int item, int worker)
+{
+    const struct visits_job *job = context;
+    const struct backend_routing *routing = job->routing;
+    const struct cpu_kernels *kernels = &job->backend->kernels;
+    const int width = job->x->width, used = routing->limits.used;
+    const float *x = job->x->data + (size_t)item * (size_t)width;
+    float *normed = backend_cpu_scratch(job->backend, worker);
+
+    if (job->norm) {
+        kernels->rms_norm(x, job->norm->weight, job->norm->eps, width, normed);
+        x = normed;
+    }
+    for (int v = item * used; v < (item + 1) * used; v++) {
+        int e = routing->expert[v];
+
+        kernels->prepare(x, routing->slot[v] - routing->first[e], &job->out->views[e]);
+    }
+}
+
+void backend_prepare_visits(struct backend *backend, const struct backend_buffer *x,
+                            const struct backend_norm *norm, uint64_t types,
+                            const struct backend_routing *routing, struct backend_visits *out)
+{
+    struct visits_job job = {
+        .backend = backend, .routing = routing, .x = x, .norm = norm, .out = out};
+
+    lay_out(routing, x->width, backend_cpu_forms(types), out);
+    backend_cpu_run(backend, routing->rows, prepare_item, &job, &backend->profile.other);
+}
+
+/* The visits of a row of the canvas: gate and up of its slots. */
+static void gated_item(void *context, int item, int worker)
+{
+    const struct visits_job *job = context;
+    const struct backend_routing *routing = job->routing;
+    const struct cpu_kernels *kernels = &job->backend->kernels;
+    const int width = job->x->width, used = routing->limits.used;
+    float *product = backend_cpu_scratch(job->backend, worker);
+
+    for (int v = item * used; v < (item + 1) * used; v++) {
+        int e = routing->expert[v], slot = routing->slot[v];
+        size_t at = (size_t)slot * (size_t)width;
+
+        kernels->gated(job->x->data + at, job->up->data + at, width, product);
+        kernels->prepare(product, slot - routing->first[e], &job->out->views[e]);
+    }
+}
+
+void backend_prepare_gated_visits(struct backend *backend, const struct backend_buffer *gate,
+                                  const struct backend_buffer *up, uint64_t types,
+                                  const struct backend_routing *routing, struct backend_visits *out)
+{
+    struct visits_job job = {
+        .backend = backend, .routing = routing, .x = gate, .up = up, .out = out};
+
+    lay_out(routing, gate->width, backend_cpu_forms(types), out);
+    backend_cpu_run(backend, routing->rows, gated_item, &job, &backend->profile.other);
+}
+
+struct products_job {
+    struct backend *backend;
+    const struct backend_visits *in;
+    const struct backend_routing *routing;
+    const struct backend_product *products;
+    int item_rows;
+    int items_each[MAX_PRODUCTS];     /* items of one expert's matrix */
+    int first_item[MAX_PRODUCTS + 1]; /* each product takes all busy experts */
+};
+
+static void product_item(void *context, int item, int worker)
+{
+    const struct products_job *job = context;
+    const struct backend_matrix *matrix;
+    struct matmul_part part;
+    size_t bytes;
+    int p = 0, expert;
+
+    while (item >= job->first_item[p + 1])
+        p++;
+    item -= job->first_item[p];
+    expert = job->routing->busy[item / job->items_each[p]];
+    matrix = job->products[p].matrix;
+    bytes = dtype_row_bytes(matrix->type, (uint64_t)matrix->width) * (size_t)matrix->rows;
+    part = (struct matmul_part){
+        .product = &job->products[p],
+        .matrix = (const char *)matrix->data + (size_t)expert * bytes,
+        .in = &job->in->views[expert],
+        .first_row = item % job->items_each[p] * job->item_rows,
+        .first_out = job->routing->first[expert],
+    };
+    part.rows = MIN(job->item_rows, matrix->rows - part.first_row);
+    backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
+}
+
+void backend_matmul_visits(struct backend *backend, const struct backend_visits *in,
+                           const struct backend_routing *routing,
+                           const struct backend_product *products, int count)
+{
+    struct products_job job = {
+        .backend = backend, .in = in, .routing = routing, .products = products};
+    int64_t rows = 0;
+
+    for (int p = 0; p < count; p++) {
+        rows += (int64_t)products[p].matrix->rows * routing->busy_count;
+        for (int i = 0; i < routing->busy_count; i++)
+            backend_cpu_count(backend, products[p].matrix, in->views[routing->busy[i]].tokens);
+    }
+    job.item_rows = backend_cpu_item_rows(backend, rows);
+    for (int p = 0; p < count; p++) {
+        job.items_each[p] = DIV_UP(products[p].matrix->rows, job.item_rows);
+        job.first_item[p + 1] = job.first_item[p] + job.items_each[p] * routing->busy_count;
+    }
+    backend_cpu_run(backend, job.first_item[count], product_item, &job, &backend->profile.matmul);
+}
