@@ -46,11 +46,13 @@ flags = $(or $(call isa,$(1)),$(SANFLAGS))
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c src/model/*.c \
              src/decode/*.c src/engine/*.c kernels/cpu/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
+HUB_SRC := $(wildcard src/hub/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/check/test_*.c tests/model/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 TOOL_SRC := $(wildcard tests/peer/*.c tests/fuzz/*.c bench/*.c scripts/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
+HUB_OBJ := $(HUB_SRC:%.c=$(BUILD)/obj/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o) $(HUB_OBJ)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
 TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
@@ -80,7 +82,7 @@ $(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
 	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(LIBS) -o $@
 
 # Tests reach internal functions, so they link an archive of all objects.
-$(BUILD)/internal.a: $(LIB_OBJ) $(SUPPORT_OBJ)
+$(BUILD)/internal.a: $(LIB_OBJ) $(HUB_OBJ) $(SUPPORT_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a

@@ -140,6 +140,13 @@ DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **ou
                                          struct dllm_error *error);
 DLLM_API void dllm_file_close(struct dllm_file *file);
 
+/* Looks into the first bytes of a model that is not there as a whole; a megabyte
+ * is enough. DLLM_OK unless they show that this build cannot run it: they are no
+ * GGUF file's, or their architecture is not built in. name stands for the path
+ * in messages. */
+DLLM_API enum dllm_status dllm_check_start(const char *name, const void *bytes, size_t size,
+                                           struct dllm_error *error);
+
 /* Header facts; version is 2 or 3, size in bytes. */
 DLLM_API uint32_t dllm_file_version(const struct dllm_file *file);
 DLLM_API uint64_t dllm_file_size(const struct dllm_file *file);

@@ -17,10 +17,11 @@ room src/backend      src/base src/format kernels/cpu
 room src/model        src/base src/format src/backend/backend.h src/backend/pick.h
 room src/decode       src/base src/backend/pick.h src/model/forward.h src/model/kvcache.h
 room src/engine       src/base src/format src/text kernels/cpu src/backend src/model src/decode
-room src/cli
+room src/hub
+room src/cli          src/hub/hub.h
 room include
 foreign pcre2.h       src/text
-foreign jansson.h     src/cli
+foreign jansson.h     src/cli src/hub
 foreign pthread.h     src/base
 foreign sched.h       src/base
 TABLE

@@ -8,7 +8,7 @@ set -eu
 # A tool counts as present when it runs, wherever it came from; a library when its package is there.
 tools_build="gcc:gcc make:make ld:binutils"
 packages_build="libc6-dev libpcre2-dev libjansson-dev"
-tools_test="python3:python3 timeout:coreutils"
+tools_test="python3:python3 timeout:coreutils curl:curl"
 packages_test="libcmocka-dev"
 tools_peers="npm:npm node:nodejs"
 packages_peers="python3-numpy ca-certificates"

@@ -70,6 +70,7 @@ int bench_run_products(const struct opts *opts);
 
 enum bench_option {
     BENCH_MODEL,
+    BENCH_PULL,
     BENCH_PRODUCTS,
     BENCH_CANVAS,
     BENCH_ROWS,

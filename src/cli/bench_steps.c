@@ -268,7 +268,7 @@ static int open_model(struct step_bench *bench)
         .cpu_level = values[BENCH_CPU_LEVEL].text,
     };
     struct dllm_error error = {0};
-    int code = cli_check_model_path(options.model_path);
+    int code = cli_find_model(&options.model_path, values[BENCH_PULL].given);
 
     if (code)
         return code;

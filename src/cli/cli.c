@@ -1,11 +1,9 @@
 /* cli.c: error reports, interruption and the other things commands share. */
 #include "cli.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 const char *const cli_cpu_levels[] = {"ref", "avx2", "avxvnni", "avx512vnni", NULL};
 
@@ -74,23 +72,6 @@ int cli_fail_error(const struct dllm_error *error)
 const char *cli_model_path(const struct opt_value *model)
 {
     return model->given ? model->text : DLLM_DEMO_MODEL;
-}
-
-int cli_check_model_path(const char *path)
-{
-    struct stat info;
-
-    if (strcmp(path, DLLM_DEMO_MODEL) == 0)
-        return 0;
-    if (stat(path, &info) != 0 && errno == ENOENT)
-        return cli_fail(CLI_FAILURE,
-                        "there is no file \"%s\"; the model must be the path of a GGUF file on "
-                        "this machine (nothing is downloaded), or demo, the built-in one",
-                        path);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return cli_fail(CLI_FAILURE,
-                        "\"%s\" is a directory; the model must be the path of a GGUF file", path);
-    return 0;
 }
 
 static void on_interrupt(int number)

@@ -22,6 +22,7 @@ extern const struct command command_tokenize;
 extern const struct command command_inspect;
 extern const struct command command_logits;
 extern const struct command command_bench;
+extern const struct command command_pull;
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);
@@ -40,9 +41,11 @@ int cli_fail_error(const struct dllm_error *error);
 /* The value of -m, or the built-in model where none was given. */
 const char *cli_model_path(const struct opt_value *model);
 
-/* Checks that path names something that can be a model before the library
- * opens it: 0, or the exit code after a message that tells what -m wants. */
-int cli_check_model_path(const char *path);
+/* From what -m says to what the library opens: a file's path or DLLM_DEMO_MODEL
+ * stays, a name becomes the path of its file in the cache (or of one that is
+ * fetched, with pull) in storage that lasts until the next call. 0, or the exit
+ * code after a message that tells what -m wants. (model_source.c) */
+int cli_find_model(const char **model, bool pull);
 
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
@@ -53,6 +56,17 @@ bool cli_interrupted(void);
 extern const char *const cli_cpu_levels[];
 
 /* Entries of option tables that several commands have word for word. */
+#define CLI_OPTION_MODEL                                                                           \
+    {                                                                                              \
+        .name = "model", .letter = 'm', .kind = OPT_PATH, .metavar = "MODEL", .fallback = "demo",  \
+        .help = "the model: a GGUF file; OWNER/NAME[:QUANT], llada or dream, which pull fetches; " \
+                "demo: the built-in one"                                                           \
+    }
+#define CLI_OPTION_PULL                                                                            \
+    {                                                                                              \
+        .name = "pull", .kind = OPT_FLAG,                                                          \
+        .help = "fetch the model if it is a name and not in the cache"                             \
+    }
 #define CLI_OPTION_THREADS                                                                         \
     {                                                                                              \
         .name = "threads", .letter = 't', .kind = OPT_INTEGER, .low = 1, .high = 1024,             \

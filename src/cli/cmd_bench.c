@@ -12,8 +12,9 @@ static const struct opt options[BENCH_OPTIONS] = {
                      .letter = 'm',
                      .kind = OPT_PATH,
                      .group = 1,
-                     .metavar = "FILE",
-                     .help = "measure denoising steps of this model, a GGUF file"},
+                     .metavar = "MODEL",
+                     .help = "measure denoising steps of this model, named as for run"},
+    [BENCH_PULL] = CLI_OPTION_PULL,
     [BENCH_PRODUCTS] = {.name = "matmul",
                         .kind = OPT_TEXT,
                         .group = 1,
@@ -51,6 +52,7 @@ static const struct opt options[BENCH_OPTIONS] = {
 };
 
 static const struct opt_conflict conflicts[] = {
+    {BENCH_PRODUCTS, BENCH_PULL, "without a model there is nothing to fetch"},
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},
@@ -58,7 +60,7 @@ static const struct opt_conflict conflicts[] = {
 
 static const struct opt_table table = {
     .command = "bench",
-    .usage = "-m MODEL.gguf | --matmul SHAPE [options]",
+    .usage = "-m MODEL | --matmul SHAPE [options]",
     .summary = "Measure the speed of a model's steps, or of matrix products",
     .notes = "A step is one forward pass over the canvas with the choice of a token for each\n"
              "candidate. Before each one a token of the prompt changes, as a step changes\n"

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSPECT_OPERAND, INSPECT_FULL, INSPECT_JSON, INSPECT_OPTIONS };
+enum { INSPECT_OPERAND, INSPECT_PULL, INSPECT_FULL, INSPECT_JSON, INSPECT_OPTIONS };
 /* The memory line is for a run with default settings and a prompt of this length. */
 enum { TYPICAL_PROMPT = 20 };
 
 static const struct opt options[INSPECT_OPTIONS] = {
-    [INSPECT_OPERAND] = {.name = "FILE",
+    [INSPECT_OPERAND] = {.name = "MODEL",
                          .kind = OPT_OPERAND,
                          .required = true,
-                         .help = "the GGUF file to look into"},
+                         .help = "the GGUF file to look into, or a name as run -m takes it"},
+    [INSPECT_PULL] = CLI_OPTION_PULL,
     [INSPECT_FULL] = {.name = "full",
                       .kind = OPT_FLAG,
                       .help = "show long strings and arrays whole"},
@@ -23,7 +24,7 @@ static const struct opt options[INSPECT_OPTIONS] = {
 
 static const struct opt_table table = {
     .command = "inspect",
-    .usage = "FILE [options]",
+    .usage = "MODEL [options]",
     .summary = "Show the metadata and tensors of any GGUF file",
     .options = options,
     .count = INSPECT_OPTIONS,
@@ -110,7 +111,7 @@ static int run_inspect(struct opts *opts)
     };
     struct dllm_error error = {0};
     struct dllm_file *file;
-    int code = cli_check_model_path(facts.path);
+    int code = cli_find_model(&facts.path, opts->values[INSPECT_PULL].given);
 
     if (code)
         return code;

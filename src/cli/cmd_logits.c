@@ -13,6 +13,7 @@
 
 enum {
     LOGITS_MODEL,
+    LOGITS_PULL,
     LOGITS_TOKENS,
     LOGITS_ROWS,
     LOGITS_OUT,
@@ -24,12 +25,8 @@ enum {
 };
 
 static const struct opt options[LOGITS_OPTIONS] = {
-    [LOGITS_MODEL] = {.name = "model",
-                      .letter = 'm',
-                      .kind = OPT_PATH,
-                      .metavar = "FILE",
-                      .fallback = "demo",
-                      .help = "the model, a GGUF file; demo: the built-in one"},
+    [LOGITS_MODEL] = CLI_OPTION_MODEL,
+    [LOGITS_PULL] = CLI_OPTION_PULL,
     [LOGITS_TOKENS] = {.name = "tokens",
                        .kind = OPT_IDS,
                        .required = true,
@@ -246,7 +243,7 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
     };
     struct dllm_engine *engine = NULL;
     struct dllm_error error = {0};
-    int code = cli_check_model_path(engine_options.model_path);
+    int code = cli_find_model(&engine_options.model_path, values[LOGITS_PULL].given);
 
     if (!code)
         code = refuse_own_model(engine_options.model_path, values[LOGITS_OUT].text);

@@ -39,7 +39,7 @@ static int open_model(struct run *run)
         .cpu_level = values[RUN_CPU_LEVEL].text,
     };
     struct dllm_error error = {0};
-    int code = cli_check_model_path(options.model_path);
+    int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
 
     if (code)
         return code;

@@ -10,6 +10,7 @@ enum { TEXT_GROUP = 1 };
 enum {
     TOKENIZE_OPERAND,
     TOKENIZE_MODEL,
+    TOKENIZE_PULL,
     TOKENIZE_STDIN,
     TOKENIZE_FILE,
     TOKENIZE_MESSAGES,
@@ -30,10 +31,12 @@ static const struct opt options[TOKENIZE_OPTIONS] = {
     [TOKENIZE_MODEL] = {.name = "model",
                         .letter = 'm',
                         .kind = OPT_PATH,
-                        .metavar = "FILE",
+                        .metavar = "MODEL",
                         .fallback = "demo",
-                        .help = "a GGUF file, one with a vocabulary alone will do; demo: the "
-                                "built-in model"},
+                        .help = "a GGUF file, one with a vocabulary alone will do; "
+                                "OWNER/NAME[:QUANT], llada or dream, which pull fetches; demo: "
+                                "the built-in model"},
+    [TOKENIZE_PULL] = CLI_OPTION_PULL,
     [TOKENIZE_STDIN] = {.name = "stdin",
                         .kind = OPT_FLAG,
                         .group = TEXT_GROUP,
@@ -146,12 +149,12 @@ static int print_answer(const struct opts *opts, const struct dllm_engine *engin
     return print_ids(ids);
 }
 
-static int open_engine(const char *path, struct dllm_engine **out)
+static int open_engine(const struct opt_value *values, struct dllm_engine **out)
 {
     struct dllm_engine_options engine_options = {
-        .model_path = path, .threads = 1, .vocab_only = true};
+        .model_path = cli_model_path(&values[TOKENIZE_MODEL]), .threads = 1, .vocab_only = true};
     struct dllm_error error = {0};
-    int code = cli_check_model_path(path);
+    int code = cli_find_model(&engine_options.model_path, values[TOKENIZE_PULL].given);
 
     if (!code && dllm_engine_open(&engine_options, out, &error))
         code = cli_fail_error(&error);
@@ -163,7 +166,7 @@ static int tokenize(const struct opts *opts, struct prompt *prompt)
     struct dllm_engine *engine = NULL;
     struct dllm_ids ids = {0};
     bool chat;
-    int code = open_engine(cli_model_path(&opts->values[TOKENIZE_MODEL]), &engine);
+    int code = open_engine(opts->values, &engine);
 
     if (!code)
         code = prompt_encode(prompt, engine, &ids, &chat);

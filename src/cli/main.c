@@ -12,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_run, &command_tokenize, &command_inspect,
-                                                 &command_logits, &command_bench};
+static const struct command *const commands[] = {&command_run,     &command_tokenize,
+                                                 &command_inspect, &command_logits,
+                                                 &command_bench,   &command_pull};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find_command(const char *name)

@@ -11,6 +11,7 @@
 enum run_option {
     RUN_OPERAND,
     RUN_MODEL,
+    RUN_PULL,
     RUN_PROMPT,
     RUN_PROMPT_FILE,
     RUN_PROMPT_TOKENS,

@@ -39,6 +39,14 @@ enum dllm_status gguf_get_integers(const struct dllm_file *file, const char *key
 enum dllm_status gguf_open_bytes(const char *name, const void *data, uint64_t size,
                                  struct dllm_file **out, struct dllm_error *error);
 
+/* A string's value from the first bytes of a file that is not there as a whole:
+ * data [size], read up to the key. out->data is NULL where the bytes end first;
+ * what is no GGUF file is an error. name stands for the path in messages.
+ * (gguf_peek.c) */
+enum dllm_status gguf_peek_string(const char *name, const void *data, uint64_t size,
+                                  const char *key, struct dllm_string *out,
+                                  struct dllm_error *error);
+
 /* The path the file was opened with, for messages. */
 const char *gguf_path(const struct dllm_file *file);
 

@@ -226,7 +226,7 @@ static enum dllm_status read_scalar(struct gguf_parser *parser, struct dllm_valu
     return out->type == DLLM_VALUE_BOOL ? check_bools(parser, bytes, 1) : DLLM_OK;
 }
 
-static enum dllm_status read_key(struct gguf_parser *parser, struct dllm_key *out)
+enum dllm_status gguf_read_key(struct gguf_parser *parser, struct dllm_key *out)
 {
     uint64_t at;
     uint32_t kind;
@@ -271,7 +271,7 @@ enum dllm_status gguf_read_keys(struct gguf_parser *parser)
         parser->entry_index = file->key_count;
         parser->entry_name = (struct dllm_string){NULL, 0};
         TRY(gguf_grow((void **)&file->keys, file->key_count, sizeof *file->keys, parser->error));
-        TRY(read_key(parser, &file->keys[file->key_count]));
+        TRY(gguf_read_key(parser, &file->keys[file->key_count]));
         file->key_count++;
     }
     TRY(names_build(file->keys, sizeof *file->keys, file->key_count, &file->key_index,

@@ -75,6 +75,9 @@ enum dllm_status gguf_grow(void **records, size_t count, size_t record_bytes,
  * file. */
 enum dllm_status gguf_read_magic(struct gguf_parser *parser);
 
+/* Reads one key entry. (gguf_keys.c) */
+enum dllm_status gguf_read_key(struct gguf_parser *parser, struct dllm_key *out);
+
 /* Reads the key entries (gguf_keys.c) into file->keys and indexes them. */
 enum dllm_status gguf_read_keys(struct gguf_parser *parser);
 

@@ -2,10 +2,7 @@ Runs that fail: exit code 1, or 2 where an option does not fit the model.
 
 # What is no model.
 $ dllm run -m none.gguf hi
-! error: there is no file "none.gguf"; the model must be the path of a GGUF file on this machine (nothing is downloaded), or demo, the built-in one
-= 1
-$ dllm run -m owner/repo:Q4_K_M hi
-! error: there is no file "owner/repo:Q4_K_M"; the model must be the path of a GGUF file on this machine (nothing is downloaded), or demo, the built-in one
+! error: there is no file "none.gguf"; the model must be the path of a GGUF file, OWNER/NAME[:QUANT] at the hub, llada, dream, or demo, the built-in one
 = 1
 $ dllm run -m . hi
 ! error: "." is a directory; the model must be the path of a GGUF file

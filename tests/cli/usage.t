@@ -63,7 +63,7 @@ $ dllm tokenize -m none.gguf
 ! error: a text is missing: give TEXT, --stdin, --file, --messages or --decode
 = 2
 $ dllm inspect
-! error: FILE is missing: the GGUF file to look into
+! error: MODEL is missing: the GGUF file to look into, or a name as run -m takes it
 = 2
 $ dllm logits -m none.gguf --tokens 1
 ! error: --out is missing: the file to write; NAME.npy gets a NumPy header, others hold bare f32 values
@@ -171,7 +171,7 @@ $ dllm run -m none.gguf hi --json=yes
 ! error: --json takes no value, but got "yes"
 = 2
 $ dllm run -m "" hi
-! error: --model needs a value FILE, not an empty one
+! error: --model needs a value MODEL, not an empty one
 = 2
 $ dllm run -m none.gguf hi --stop ""
 ! error: --stop needs a value TEXT, not an empty one

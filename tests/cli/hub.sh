@@ -1,0 +1,16 @@
+# Sourced by transcripts: a hub on loopback for this case, an empty cache in the scratch folder, and
+# nothing of the caller's settings. The hub ends with the case.
+unset HF_TOKEN HF_TOKEN_PATH HF_HOME HF_HUB_CACHE HF_HUB_OFFLINE XDG_CACHE_HOME http_proxy https_proxy all_proxy
+unset HTTP_PROXY HTTPS_PROXY ALL_PROXY
+export HOME=$PWD
+python3 "$root/tests/support/fake_hub.py" "$models" port requests.log >hub.log 2>&1 &
+hub_pid=$!
+trap 'kill "$hub_pid"' EXIT
+for _ in $(seq 200); do
+    [ -e port ] && break
+    sleep 0.05
+done
+HF_ENDPOINT=http://127.0.0.1:$(cat port)
+export HF_ENDPOINT
+cache=$PWD/.cache/huggingface/hub
+commit=0123456789abcdef0123456789abcdef01234567
