@@ -296,7 +296,7 @@ enum dllm_remasking {
     DLLM_REMASKING_LOW_CONFIDENCE = 0, /* probability of the token (maskgit_plus) */
     DLLM_REMASKING_RANDOM,
     DLLM_REMASKING_TOPK_MARGIN, /* Dream only */
-    DLLM_REMASKING_ENTROPY,     /* Dream only */
+    DLLM_REMASKING_ENTROPY,     /* Dream, and LLaDA with entropy_bound */
     DLLM_REMASKING_ORIGIN       /* Dream only */
 };
 
@@ -346,13 +346,14 @@ struct dllm_generate_options {
     double temperature;
     uint64_t seed;
     enum dllm_remasking remasking;
-    double top_p;     /* 1 or more: off */
-    int top_k;        /* 0: off */
-    double alg_temp;  /* 0: off */
-    double eps;       /* Dream's schedule, 1e-3 */
-    double cfg_scale; /* 0: off */
-    double threshold; /* 0: off; else commit every token at least this sure */
-    double factor;    /* 0: off; else Fast-dLLM's factor rule */
+    double top_p;         /* 1 or more: off */
+    int top_k;            /* 0: off */
+    double alg_temp;      /* 0: off */
+    double eps;           /* Dream's schedule, 1e-3 */
+    double cfg_scale;     /* 0: off */
+    double threshold;     /* 0: off; else commit every token at least this sure */
+    double factor;        /* 0: off; else Fast-dLLM's factor rule */
+    double entropy_bound; /* 0: off; else EB-Sampler's rule, with remasking entropy */
     enum dllm_eos_policy eos_policy;
     bool no_early_stop;
     bool allow_long;

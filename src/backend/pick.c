@@ -202,12 +202,21 @@ static void llada_probabilities(struct row *row, struct pick *out)
         out->runner_up_probability = softmax_exp((double)row->logits[out->runner_up] - max) / sum;
 }
 
+/* Of all that is allowed, without noise and temperature. */
+static double llada_neg_entropy(const struct row *row)
+{
+    double total = softmax_weights(row->logits, row->padded, row->max, 1.0, row->weights);
+
+    return softmax_neg_entropy(row->weights, row->padded, total);
+}
+
 static void llada_pick(struct row *row, struct pick *out)
 {
     out->token = row->rules->temperature > 0 ? llada_choose(row) : row->best;
     out->runner_up = row_runner_up(row, out->token);
     llada_probabilities(row, out);
-    out->confidence = out->probability;
+    out->confidence =
+        row->rules->confidence == PICK_NEG_ENTROPY ? llada_neg_entropy(row) : out->probability;
 }
 
 /* The token under which u * total falls when weights are laid end to end. */

@@ -31,7 +31,7 @@ enum pick_method {
 enum pick_confidence {
     PICK_PROBABILITY, /* of the token */
     PICK_MARGIN,      /* first minus second probability (Dream only) */
-    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10) (Dream only) */
+    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10); with LLaDA nothing is deferred then */
     PICK_UNIFORM      /* draw PICK_DRAW_REMASK, for random remasking */
 };
 

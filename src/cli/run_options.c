@@ -148,6 +148,16 @@ static const struct opt options[RUN_OPTIONS] = {
                     .metavar = "F",
                     .fallback = "off",
                     .help = "commit the more positions the surer they are (Fast-dLLM's factor)"},
+    [RUN_ENTROPY_BOUND] = {.name = "entropy-bound",
+                           .kind = OPT_NUMBER,
+                           .least = 0,
+                           .most = 1000,
+                           .above = true,
+                           .group = PARALLEL_GROUP,
+                           .metavar = "G",
+                           .fallback = "off",
+                           .help = "commit positions, the surest first, while their entropies "
+                                   "add up to at most G nats (EB-Sampler)"},
     [RUN_SUFFIX] = {.name = "suffix",
                     .kind = OPT_TEXT,
                     .metavar = "TEXT",
@@ -201,10 +211,14 @@ static const struct opt_conflict conflicts[] = {
     {RUN_PARSE_SPECIAL, RUN_PROMPT_TOKENS, "ids are fed as they are"},
     {RUN_THRESHOLD, RUN_STEPS, adaptive_steps},
     {RUN_FACTOR, RUN_STEPS, adaptive_steps},
+    {RUN_ENTROPY_BOUND, RUN_STEPS, adaptive_steps},
     {RUN_THRESHOLD, RUN_EPS, adaptive_steps},
     {RUN_FACTOR, RUN_EPS, adaptive_steps},
+    {RUN_ENTROPY_BOUND, RUN_EPS, adaptive_steps},
     {RUN_THRESHOLD, RUN_ALG_TEMP, adaptive_choice},
     {RUN_FACTOR, RUN_ALG_TEMP, adaptive_choice},
+    {RUN_ENTROPY_BOUND, RUN_ALG_TEMP, adaptive_choice},
+    {RUN_ENTROPY_BOUND, RUN_REMASKING, "positions are then ordered by entropy"},
 };
 
 const struct opt_table run_option_table = {

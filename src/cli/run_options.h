@@ -32,6 +32,7 @@ enum run_option {
     RUN_CFG_SCALE,
     RUN_THRESHOLD,
     RUN_FACTOR,
+    RUN_ENTROPY_BOUND,
     RUN_SUFFIX,
     RUN_STOP,
     RUN_NO_EARLY_STOP,

@@ -57,7 +57,7 @@ void run_clear_bar(const struct run_watch *watch)
 /* The steps asked for; 0: they are not counted out. */
 static int scheduled_steps(const struct dllm_generate_options *settings)
 {
-    if (settings->threshold > 0 || settings->factor > 0)
+    if (settings->threshold > 0 || settings->factor > 0 || settings->entropy_bound > 0)
         return 0;
     return settings->steps ? settings->steps : settings->max_tokens;
 }
@@ -93,6 +93,8 @@ static void print_schedule(const struct dllm_generate_options *settings)
         fprintf(stderr, ", threshold %g", settings->threshold);
     if (settings->factor > 0)
         fprintf(stderr, ", factor %g", settings->factor);
+    if (settings->entropy_bound > 0)
+        fprintf(stderr, ", entropy-bound %g", settings->entropy_bound);
     if (settings->eos_policy)
         fprintf(stderr, ", eos-policy %s", run_eos_policy_name(settings->eos_policy));
     fputc('\n', stderr);
@@ -177,17 +179,19 @@ static json_t *settings_object(const struct dllm_generate_options *settings, boo
 {
     int steps = scheduled_steps(settings);
 
-    return json_pack(
-        "{s:b, s:i, s:o, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:I, s:o, s:b, "
-        "s:b}",
-        "chat", chat, "max_tokens", settings->max_tokens, "steps",
-        steps ? json_integer(steps) : json_null(), "block_length", block_length(settings),
-        "temperature", settings->temperature, "remasking", run_remasking_name(settings->remasking),
-        "top_p", settings->top_p, "top_k", settings->top_k, "alg_temp", settings->alg_temp, "eps",
-        settings->eps, "cfg_scale", settings->cfg_scale, "threshold", settings->threshold, "factor",
-        settings->factor, "eos_policy", run_eos_policy_name(settings->eos_policy), "suffix_tokens",
-        (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
-        !settings->no_early_stop, "allow_long", settings->allow_long);
+    return json_pack("{s:b, s:i, s:o, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, "
+                     "s:I, s:o, s:b, "
+                     "s:b}",
+                     "chat", chat, "max_tokens", settings->max_tokens, "steps",
+                     steps ? json_integer(steps) : json_null(), "block_length",
+                     block_length(settings), "temperature", settings->temperature, "remasking",
+                     run_remasking_name(settings->remasking), "top_p", settings->top_p, "top_k",
+                     settings->top_k, "alg_temp", settings->alg_temp, "eps", settings->eps,
+                     "cfg_scale", settings->cfg_scale, "threshold", settings->threshold, "factor",
+                     settings->factor, "entropy_bound", settings->entropy_bound, "eos_policy",
+                     run_eos_policy_name(settings->eos_policy), "suffix_tokens",
+                     (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
+                     !settings->no_early_stop, "allow_long", settings->allow_long);
 }
 
 static json_t *step_times(const struct dllm_timings *times)

@@ -18,7 +18,7 @@ static enum dllm_remasking given_remasking(const struct opts *opts)
     return remasking_values[opts->values[RUN_REMASKING].choice];
 }
 
-static bool adaptive(const struct opts *opts)
+static bool compares_confidence(const struct opts *opts)
 {
     return opts->values[RUN_THRESHOLD].given || opts->values[RUN_FACTOR].given;
 }
@@ -46,7 +46,7 @@ static int check_remasking(const struct opts *opts)
                         "--alg-temp has no effect with --remasking %s, which chooses positions "
                         "without looking at confidence",
                         name);
-    if (adaptive(opts) && (blind || remasking == DLLM_REMASKING_ENTROPY))
+    if (compares_confidence(opts) && (blind || remasking == DLLM_REMASKING_ENTROPY))
         return cli_fail(CLI_USAGE,
                         "--%s compares confidences from 0 to 1, which --remasking %s does not "
                         "give; use low_confidence (or topk_margin with a dream model)",
@@ -146,11 +146,14 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
     override_number(&values[RUN_CFG_SCALE], &out->cfg_scale);
     override_number(&values[RUN_THRESHOLD], &out->threshold);
     override_number(&values[RUN_FACTOR], &out->factor);
+    override_number(&values[RUN_ENTROPY_BOUND], &out->entropy_bound);
     if (values[RUN_SEED].given)
         out->seed = (uint64_t)values[RUN_SEED].integer;
     if (values[RUN_REMASKING].given)
         out->remasking = given_remasking(opts);
-    else if (adaptive(opts))
+    else if (values[RUN_ENTROPY_BOUND].given)
+        out->remasking = DLLM_REMASKING_ENTROPY;
+    else if (compares_confidence(opts))
         out->remasking = DLLM_REMASKING_LOW_CONFIDENCE;
     if (values[RUN_EOS_POLICY].given)
         out->eos_policy = (enum dllm_eos_policy)values[RUN_EOS_POLICY].choice;

@@ -1,5 +1,5 @@
 /*
- * accept.c: Fast-dLLM's rules of how many tokens are sure enough.
+ * accept.c: Fast-dLLM's and EB-Sampler's rules of how many tokens are sure enough.
  */
 #include "accept.h"
 
@@ -20,4 +20,14 @@ int accept_factor(const double *confidences, int count, double factor)
     while (accepted < count && confidences[accepted] >= 1 - factor / (accepted + 2))
         accepted++;
     return accepted == count - 1 ? count : accepted;
+}
+
+int accept_entropy(const double *confidences, int count, double bound)
+{
+    double sum = -confidences[0];
+    int accepted = 1;
+
+    while (accepted < count && sum <= bound)
+        sum -= confidences[accepted++];
+    return accepted;
 }

@@ -1,6 +1,6 @@
 /*
  * accept.h: how many positions a step commits when confidence decides instead
- * of a schedule (Fast-dLLM, arXiv 2505.22618).
+ * of a schedule (Fast-dLLM, arXiv 2505.22618; EB-Sampler, arXiv 2505.24857).
  *
  * confidences [count] are sorted, the surest first; count is at least 1. Every
  * rule accepts at least the first and at most all.
@@ -14,5 +14,9 @@ int accept_threshold(const double *confidences, int count, double threshold);
 /* The first and every q-th (q >= 2) that is at least 1 - factor / (q + 1). As
  * published, one short of all is all. */
 int accept_factor(const double *confidences, int count, double factor);
+
+/* Confidences are entropies with their sign turned: the longest head whose
+ * entropies without the largest of them, the last, add up to at most the bound. */
+int accept_entropy(const double *confidences, int count, double bound);
 
 #endif

@@ -43,7 +43,7 @@ struct run {
     int block_length;
     int masks_at_start;
     int steps;     /* of the schedule */
-    bool adaptive; /* threshold or factor instead of a schedule */
+    bool adaptive; /* a rule by confidence instead of a schedule */
     bool over;     /* stopped early or interrupted */
 };
 
@@ -253,6 +253,8 @@ static int order_picks(struct run *run, int count, int quota)
         return accept_threshold(work->confidences, count, options->threshold);
     if (options->factor > 0)
         return accept_factor(work->confidences, count, options->factor);
+    if (options->entropy_bound > 0)
+        return accept_entropy(work->confidences, count, options->entropy_bound);
     if (options->alg_temp > 0)
         rank_draw(work->ranks, count, quota, options->alg_temp, work->positions, &run->rules);
     return quota;
@@ -369,7 +371,7 @@ enum dllm_status denoise_run(const struct denoise_model *model, const struct den
                       .eps = options->eps > 0 ? options->eps : DEFAULT_EPS,
                       .block_length = region,
                       .steps = options->steps > 0 ? options->steps : region,
-                      .adaptive = options->threshold > 0 || options->factor > 0};
+                      .adaptive = denoise_is_adaptive(options)};
     enum dllm_status status;
     size_t masks, bytes;
     void *memory;

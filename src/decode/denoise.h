@@ -54,6 +54,9 @@ enum dllm_status denoise_check(const struct denoise_model *model,
                                const struct dllm_generate_options *options,
                                struct dllm_error *error);
 
+/* Whether confidence decides how many positions a step commits, and no schedule. */
+bool denoise_is_adaptive(const struct dllm_generate_options *options);
+
 /* What denoise_run works on. The gaps are masks on entry, in all
  * options->max_tokens of them, ascending and apart. */
 struct denoise_canvas {
@@ -69,7 +72,7 @@ struct denoise_canvas {
  * already in the canvas (options->suffix is not read).
  *
  * Calls options->on_step after every step, in its `steps` the length of the
- * schedule; with threshold or factor, which have none, the most steps that the
+ * schedule; in an adaptive run, which has none, the most steps that the
  * run can still come to. A step that commits nothing is not computed: its
  * canvas would stay the same, and random numbers are counted by step.
  *

@@ -38,6 +38,7 @@ static enum dllm_status check_ranges(const struct dllm_generate_options *options
     TRY(check_range("cfg_scale", options->cfg_scale, 0, MOST_SCALE, error));
     TRY(check_range("threshold", options->threshold, 0, 1, error));
     TRY(check_range("factor", options->factor, 0, MOST_SCALE, error));
+    TRY(check_range("entropy_bound", options->entropy_bound, 0, MOST_SCALE, error));
     return check_range("eos_policy", options->eos_policy, 0, DLLM_EOS_DEFER, error);
 }
 
@@ -63,11 +64,14 @@ static enum dllm_status check_llada(const struct denoise_model *model,
     TRY(refuse_idle(options->eps != 0 && options->eps != 1e-3, "eps", reason, error));
     TRY(refuse_idle(defer && options->remasking == DLLM_REMASKING_RANDOM, "eos_policy defer",
                     "with random remasking, which looks at no probability", error));
+    TRY(refuse_idle(defer && options->entropy_bound > 0, "eos_policy defer",
+                    "with entropy_bound, which orders by entropy", error));
     TRY(refuse_idle(options->eos_policy == DLLM_EOS_FORBID && model->eos_id < 0,
                     "eos_policy forbid", "with a model that names no end-of-text token", error));
     TRY(refuse_idle(defer && model->eot_id < 0 && (model->eos_id < 0 || options->temperature > 0),
                     "eos_policy defer", "with a model that names no end token for it", error));
-    if (options->remasking > DLLM_REMASKING_RANDOM)
+    if (options->remasking > DLLM_REMASKING_RANDOM &&
+        (options->remasking != DLLM_REMASKING_ENTROPY || options->entropy_bound == 0))
         return status_fail(error, DLLM_ERROR_USAGE,
                            "remasking %s belongs to Dream's sampler; expected low_confidence or "
                            "random with a LLaDA model",
@@ -90,23 +94,65 @@ static enum dllm_status check_dream(const struct dllm_generate_options *options,
                        "with remasking random or origin, which look at no confidence", error);
 }
 
-/* threshold and factor compare probabilities and count no steps. */
+/* Name and number of the rules in force that say how many a step commits. */
+static int adaptive_rules(const struct dllm_generate_options *options, const char **name)
+{
+    const struct {
+        const char *name;
+        double value;
+    } rules[] = {{"threshold", options->threshold},
+                 {"factor", options->factor},
+                 {"entropy_bound", options->entropy_bound}};
+    int count = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
+        if (rules[i].value > 0) {
+            *name = rules[i].name;
+            count++;
+        }
+    return count;
+}
+
+bool denoise_is_adaptive(const struct dllm_generate_options *options)
+{
+    const char *name;
+
+    return adaptive_rules(options, &name) > 0;
+}
+
+/* threshold and factor compare probabilities, the entropy bound entropies. */
+static enum dllm_status check_confidence(const char *name,
+                                         const struct dllm_generate_options *options,
+                                         struct dllm_error *error)
+{
+    if (options->entropy_bound > 0) {
+        if (options->remasking == DLLM_REMASKING_ENTROPY)
+            return DLLM_OK;
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "%s adds up entropies; expected remasking entropy", name);
+    }
+    if (options->remasking == DLLM_REMASKING_LOW_CONFIDENCE ||
+        options->remasking == DLLM_REMASKING_TOPK_MARGIN)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "%s compares confidences between 0 and 1; expected remasking "
+                       "low_confidence (or topk_margin with a Dream model)",
+                       name);
+}
+
+/* Nothing counts steps then, or draws positions. */
 static enum dllm_status check_adaptive(const struct dllm_generate_options *options,
                                        struct dllm_error *error)
 {
-    const char *name = options->threshold > 0 ? "threshold" : "factor";
+    const char *name = NULL, *reason = "with threshold, factor or entropy_bound";
 
-    if (options->threshold > 0 && options->factor > 0)
+    if (adaptive_rules(options, &name) > 1)
         return status_fail(error, DLLM_ERROR_USAGE,
-                           "threshold and factor are two rules for the same count; expected one");
-    if (options->remasking != DLLM_REMASKING_LOW_CONFIDENCE &&
-        options->remasking != DLLM_REMASKING_TOPK_MARGIN)
-        return status_fail(error, DLLM_ERROR_USAGE,
-                           "%s compares confidences between 0 and 1; expected remasking "
-                           "low_confidence (or topk_margin with a Dream model)",
-                           name);
-    TRY(refuse_idle(options->steps > 0, "steps", "with threshold or factor", error));
-    return refuse_idle(options->alg_temp > 0, "alg_temp", "with threshold or factor", error);
+                           "threshold, factor and entropy_bound are rules for the same count; "
+                           "expected one");
+    TRY(check_confidence(name, options, error));
+    TRY(refuse_idle(options->steps > 0, "steps", reason, error));
+    return refuse_idle(options->alg_temp > 0, "alg_temp", reason, error);
 }
 
 static enum dllm_status check_schedule(const struct dllm_generate_options *options,
@@ -133,7 +179,7 @@ enum dllm_status denoise_check(const struct denoise_model *model,
         TRY(check_dream(options, error));
     else
         TRY(check_llada(model, options, error));
-    if (options->threshold > 0 || options->factor > 0)
+    if (denoise_is_adaptive(options))
         return check_adaptive(options, error);
     return check_schedule(options, error);
 }

@@ -86,6 +86,13 @@ $ LC_ALL=C sed 's/llada.context_length/llada.context_other_/' "$models/llada-Q4_
 > dllm run -m m.gguf hi -n 4 --threshold 0.5 --verbose 2>&1 > /dev/null | grep -e ^prompt -e ^schedule
 |~ prompt: * tokens with chat template, canvas * (the model states no context length)
 | schedule: as many steps as it takes, blocks of 4, remasking low_confidence, temperature 0, seed 42, threshold 0.5
+$ for m in llada dream; do
+>   dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 4 --entropy-bound 7 --temperature 0 --verbose 2>&1 > /dev/null |
+>     grep -e ^schedule -e ^generated; done
+| schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
+|~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
+| schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
+|~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --threshold 0.5 --stop zz --stop ä --suffix hi --no-chat --json |
 >   python3 -c 'import json, sys; s = json.load(sys.stdin)["settings"]
 > print(s["steps"], s["stop"] == ["zz", "\u00e4"], s["suffix_tokens"], s["chat"])'

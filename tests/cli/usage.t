@@ -216,6 +216,12 @@ $ dllm run -m none.gguf hi --threshold 0.9 --factor 1
 $ dllm run -m none.gguf hi --threshold 0.9 --steps 8
 ! error: --threshold and --steps exclude each other: steps are not counted out then, a block runs until it is full
 = 2
+$ dllm run -m none.gguf hi --entropy-bound 0.1 --factor 1
+! error: --factor and --entropy-bound exclude each other: both decide how many positions a step commits
+= 2
+$ dllm run -m none.gguf hi --entropy-bound 0.1 --remasking entropy
+! error: --entropy-bound and --remasking exclude each other: positions are then ordered by entropy
+= 2
 $ dllm run -m none.gguf hi --factor 1 --alg-temp 1
 ! error: --factor and --alg-temp exclude each other: positions are then committed by their confidence alone
 = 2

@@ -169,6 +169,35 @@ static void test_threshold_and_factor(void **state)
     accepted();
 }
 
+/* Would break: entropies compared with a rule for probabilities, LLaDA's order by
+ * entropy refused, one outside the rule accepted. */
+static void test_entropy_bound(void **state)
+{
+    (void)state;
+    for (int dream = 0; dream < 2; dream++) {
+        begin(dream);
+        REFUSE(entropy_bound, -0.1, "from 0");
+        REFUSE(entropy_bound, 0.1, "entropies");
+        options.entropy_bound = 0.1;
+        options.remasking = DLLM_REMASKING_ENTROPY;
+        accepted();
+        options.entropy_bound = 0.1;
+        options.remasking = DLLM_REMASKING_ENTROPY;
+        REFUSE(threshold, 0.9, "expected one");
+        options.entropy_bound = 0.1;
+        options.remasking = DLLM_REMASKING_ENTROPY;
+        REFUSE(steps, 8, "entropy_bound");
+        options.entropy_bound = 0.1;
+        options.remasking = DLLM_REMASKING_RANDOM;
+        refused("entropy_bound", "expected remasking entropy");
+    }
+    begin(false);
+    options.entropy_bound = 0.1;
+    options.remasking = DLLM_REMASKING_ENTROPY;
+    options.eos_policy = DLLM_EOS_DEFER;
+    refused("eos_policy defer", "entropy_bound");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_idle_with_llada),
         cmocka_unit_test(test_idle_with_dream),
         cmocka_unit_test(test_threshold_and_factor),
+        cmocka_unit_test(test_entropy_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

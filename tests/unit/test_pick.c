@@ -369,6 +369,28 @@ static void test_deferred_ids(void **state)
     assert_true(fabs(pick.confidence - 1 / (1 + exp(-3))) < 1e-15);
 }
 
+/* Would break: LLaDA's entropy with noise, temperature or a banned id in it. */
+static void test_entropy_of_plain_logits(void **state)
+{
+    const float logits[] = {0, 1, 2, 9};
+    const int32_t banned = 3;
+    struct pick_rules rules = llada_rules();
+    double total = 1 + exp(1) + exp(2), entropy = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        entropy += exp(i) / total * log(exp(i) / total + 1e-10);
+    rules.confidence = PICK_NEG_ENTROPY;
+    rules.banned = &banned;
+    rules.banned_count = 1;
+    for (rules.temperature = 0; rules.temperature < 3; rules.temperature++) {
+        struct pick pick = pick_at(logits, 4, &rules, 1);
+
+        assert_true(fabs(pick.confidence - entropy) < 1e-14);
+        assert_true(fabs(pick.probability - exp(pick.token) / total) < 1e-14);
+    }
+}
+
 /* Logits far apart: nothing overflows, and 0 log 0 is 0. */
 static void test_extreme_logits(void **state)
 {
@@ -387,7 +409,8 @@ static void test_extreme_logits(void **state)
     rules.method = PICK_LLADA;
     pick = pick_at(logits, 4, &rules, 0);
     assert_int_equal(pick.token, 0);
-    assert_true(pick.confidence == 1.0);
+    assert_true(pick.probability == 1.0);
+    assert_true(fabs(pick.confidence) < 1e-9);
     /* Noise far below the last bit of the logits leaves a tie. */
     assert_int_equal(pick_at(equal, 3, &rules, 0).token, 1);
 }
@@ -513,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_runners_up),
         cmocka_unit_test(test_rows_that_are_refused),
         cmocka_unit_test(test_deferred_ids),
+        cmocka_unit_test(test_entropy_of_plain_logits),
         cmocka_unit_test(test_extreme_logits),
         cmocka_unit_test(test_draws_follow_the_softmax),
         cmocka_unit_test(test_noise_is_the_published_formula),

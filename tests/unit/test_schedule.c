@@ -191,6 +191,23 @@ static void test_factor(void **state)
     assert_int_equal(accept_factor(confidences, 6, 100), 6);
 }
 
+/* Would break: the largest entropy of the head counted, the smallest left out,
+ * a bound that must be passed and not reached. */
+static void test_entropy_bound(void **state)
+{
+    const double confidences[] = {-0.125, -0.25, -0.5, -1.0, -2.0}, none[] = {1e-10, 1e-10, 1e-10};
+
+    (void)state;
+    assert_int_equal(accept_entropy(confidences, 5, 0.1), 1);
+    assert_int_equal(accept_entropy(confidences, 5, 0.125), 2);
+    assert_int_equal(accept_entropy(confidences, 5, 0.37), 2);
+    assert_int_equal(accept_entropy(confidences, 5, 0.375), 3);
+    assert_int_equal(accept_entropy(confidences, 5, 1.8), 4);
+    assert_int_equal(accept_entropy(confidences, 5, 1.875), 5);
+    assert_int_equal(accept_entropy(confidences, 1, 0.01), 1);
+    assert_int_equal(accept_entropy(none, 3, 1e-9), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_steps_shared_by_largest_remainder),
         cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_factor),
+        cmocka_unit_test(test_entropy_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
