@@ -470,6 +470,18 @@ DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, dou
 
 /* -------------------------------------------------------------- machine --- */
 
+/* What this process may use of the machine; 0 and NULL where it is not known. */
+struct dllm_machine {
+    int cores_online, cores_affinity; /* of the machine; in the affinity mask */
+    int cores_quota;                  /* the control group's CPU quota, rounded up; 0: none */
+    int cores;                        /* what an engine uses: the smallest of these */
+    uint64_t memory_bytes;            /* of the machine */
+    uint64_t memory_limit_bytes;      /* the control group's; 0: none */
+    uint64_t memory_available_bytes;  /* under both, file contents that can go among them */
+    const char *cpu_levels[8];        /* that run here, slowest first; ends in NULL */
+};
+DLLM_API void dllm_machine(struct dllm_machine *out);
+
 /* Most memory this process has had resident, bytes. */
 DLLM_API uint64_t dllm_peak_rss_bytes(void);
 

@@ -76,6 +76,7 @@ enum bench_option {
     BENCH_ROWS,
     BENCH_ALL_ROWS,
     BENCH_REPS,
+    BENCH_FORCE,
     BENCH_THREADS,
     BENCH_CPU_LEVEL,
     BENCH_JSON,

@@ -276,7 +276,8 @@ static int open_model(struct step_bench *bench)
         dllm_session_create(bench->engine, &bench->session, &error))
         return cli_fail_error(&error);
     dllm_engine_info(bench->engine, &bench->info);
-    return CLI_OK;
+    return cli_check_memory(bench->engine, (size_t)bench->canvas, (size_t)bench->canvas,
+                            values[BENCH_FORCE].given);
 }
 
 static int make_prompt(struct step_bench *bench)

@@ -23,6 +23,7 @@ extern const struct command command_inspect;
 extern const struct command command_logits;
 extern const struct command command_bench;
 extern const struct command command_pull;
+extern const struct command command_doctor;
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);
@@ -47,6 +48,12 @@ const char *cli_model_path(const struct opt_value *model);
  * code after a message that tells what -m wants. (model_source.c) */
 int cli_find_model(const char **model, bool pull);
 
+/* Refuses a run whose model and workspace do not fit into the memory that is
+ * available, unless forced: it would read the model from the disk in every step.
+ * canvas and rows as in dllm_engine_workspace_bytes. 0, or the exit code after a
+ * message. (memory_check.c) */
+int cli_check_memory(const struct dllm_engine *engine, size_t canvas, size_t rows, bool force);
+
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);
@@ -66,6 +73,11 @@ extern const char *const cli_cpu_levels[];
     {                                                                                              \
         .name = "pull", .kind = OPT_FLAG,                                                          \
         .help = "fetch the model if it is a name and not in the cache"                             \
+    }
+#define CLI_OPTION_FORCE                                                                           \
+    {                                                                                              \
+        .name = "force", .kind = OPT_FLAG,                                                         \
+        .help = "run even if the model does not fit into memory"                                   \
     }
 #define CLI_OPTION_THREADS                                                                         \
     {                                                                                              \

@@ -46,6 +46,7 @@ static const struct opt options[BENCH_OPTIONS] = {
                     .metavar = "N",
                     .fallback = "9",
                     .help = "how often each measurement is repeated"},
+    [BENCH_FORCE] = CLI_OPTION_FORCE,
     [BENCH_THREADS] = CLI_OPTION_THREADS,
     [BENCH_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
     [BENCH_JSON] = {.name = "json", .kind = OPT_FLAG, .help = "print one JSON object"},
@@ -53,6 +54,7 @@ static const struct opt options[BENCH_OPTIONS] = {
 
 static const struct opt_conflict conflicts[] = {
     {BENCH_PRODUCTS, BENCH_PULL, "without a model there is nothing to fetch"},
+    {BENCH_PRODUCTS, BENCH_FORCE, "without a model there is nothing to fit"},
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},

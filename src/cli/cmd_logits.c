@@ -19,6 +19,7 @@ enum {
     LOGITS_OUT,
     LOGITS_ALLOW_LONG,
     LOGITS_VERBOSE,
+    LOGITS_FORCE,
     LOGITS_THREADS,
     LOGITS_CPU_LEVEL,
     LOGITS_OPTIONS
@@ -51,6 +52,7 @@ static const struct opt options[LOGITS_OPTIONS] = {
     [LOGITS_VERBOSE] = {.name = "verbose",
                         .kind = OPT_FLAG,
                         .help = "tell about model, times and memory on stderr"},
+    [LOGITS_FORCE] = CLI_OPTION_FORCE,
     [LOGITS_THREADS] = CLI_OPTION_THREADS,
     [LOGITS_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
@@ -253,7 +255,10 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
         return cli_fail_error(&error);
     if (values[LOGITS_VERBOSE].given)
         cli_print_invocation();
-    code = run_pass(opts, engine, list);
+    code = cli_check_memory(engine, values[LOGITS_TOKENS].id_count, list->count,
+                            values[LOGITS_FORCE].given);
+    if (!code)
+        code = run_pass(opts, engine, list);
     if (!code && values[LOGITS_VERBOSE].given)
         print_notes(engine, list);
     dllm_engine_close(engine);

@@ -124,9 +124,24 @@ static int print_result(const struct run *run)
     return code ? code : result->finish == DLLM_FINISH_INTERRUPTED ? CLI_INTERRUPTED : CLI_OK;
 }
 
+/* Refuses what cannot fit before anything is allocated. */
+static int check_memory(const struct run *run)
+{
+    const struct dllm_generate_options *settings = &run->facts.settings;
+    size_t region = (size_t)settings->max_tokens;
+    size_t rows = settings->block_length ? (size_t)settings->block_length : region;
+
+    return cli_check_memory(run->engine, run->ids.count + region + settings->suffix_count, rows,
+                            run->opts->values[RUN_FORCE].given);
+}
+
 static int generate(struct run *run)
 {
     struct dllm_error error = {0};
+    int code = check_memory(run);
+
+    if (code)
+        return code;
 
     if (run->opts->values[RUN_VERBOSE].given)
         run_print_start(&run->facts);

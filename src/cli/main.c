@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_run,     &command_tokenize,
-                                                 &command_inspect, &command_logits,
-                                                 &command_bench,   &command_pull};
+static const struct command *const commands[] = {
+    &command_run,   &command_tokenize, &command_inspect, &command_logits,
+    &command_bench, &command_pull,     &command_doctor};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find_command(const char *name)

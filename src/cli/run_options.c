@@ -188,6 +188,7 @@ static const struct opt options[RUN_OPTIONS] = {
     [RUN_DUMP_STEP_STATS] = {.name = "dump-step-stats",
                              .kind = OPT_FLAG,
                              .help = "a line per step on stderr"},
+    [RUN_FORCE] = CLI_OPTION_FORCE,
     [RUN_THREADS] = CLI_OPTION_THREADS,
     [RUN_DEVICE] = {.name = "device",
                     .kind = OPT_TEXT,

@@ -41,6 +41,7 @@ enum run_option {
     RUN_JSON,
     RUN_VERBOSE,
     RUN_DUMP_STEP_STATS,
+    RUN_FORCE,
     RUN_THREADS,
     RUN_DEVICE,
     RUN_CPU_LEVEL,

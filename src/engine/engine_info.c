@@ -1,6 +1,7 @@
 /* engine_info.c: what a loaded model is, and the settings it is run with. */
 #include "engine.h"
 
+#include "cpu_features.h"
 #include "machine.h"
 
 /* Published settings of Dream's chat model; greedy, its answers collapse. */
@@ -99,6 +100,28 @@ struct denoise_model engine_denoise_model(const struct dllm_engine *engine)
         .unprintable = engine->unprintable,
         .unprintable_count = engine->unprintable_count,
     };
+}
+
+void dllm_machine(struct dllm_machine *out)
+{
+    struct machine_cores cores;
+    struct machine_memory memory;
+    size_t levels = 0;
+
+    machine_cores(&cores);
+    machine_memory(&memory);
+    *out = (struct dllm_machine){
+        .cores_online = cores.online,
+        .cores_affinity = cores.affinity,
+        .cores_quota = cores.quota,
+        .cores = machine_usable_cores(),
+        .memory_bytes = memory.total,
+        .memory_limit_bytes = memory.limit,
+        .memory_available_bytes = memory.available,
+    };
+    for (int level = 0; level < CPU_LEVELS; level++)
+        if (cpu_level_available((enum cpu_level)level))
+            out->cpu_levels[levels++] = cpu_level_name((enum cpu_level)level);
 }
 
 uint64_t dllm_peak_rss_bytes(void)

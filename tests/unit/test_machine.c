@@ -45,18 +45,29 @@ static void write_tree(const char *root, const struct tree_file *files)
     }
 }
 
-static int quota_of(const struct tree_file *files)
+/* What one of the functions of cgroup.h finds in a tree. */
+static uint64_t ask_tree(const struct tree_file *files, uint64_t (*ask)(const char *root))
 {
     char root[TEST_PATH_BYTES], command[TEST_PATH_BYTES + 20];
-    int cores;
+    uint64_t found;
 
     unlink(test_temporary_path(root));
     mkdir(root, 0700);
     write_tree(root, files);
-    cores = cgroup_quota_cores(root);
+    found = ask(root);
     snprintf(command, sizeof command, "rm -r '%s'", root);
     assert_int_equal(system(command), 0);
-    return cores;
+    return found;
+}
+
+static uint64_t ask_cores(const char *root)
+{
+    return (uint64_t)cgroup_quota_cores(root);
+}
+
+static int quota_of(const struct tree_file *files)
+{
+    return (int)ask_tree(files, ask_cores);
 }
 
 #define V2_MOUNT "30 22 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
@@ -152,6 +163,73 @@ static void test_quotas(void **state)
     }
 }
 
+/* Limits of memory and what is left of them; each row breaks when one rule is
+ * wrong. */
+static const struct {
+    const char *rule;
+    uint64_t limit, room;
+    struct tree_file files[TREE_FILES];
+} memory_rules[] = {
+    {"nothing known", 0, UINT64_MAX, {{"/proc/self/other", ""}}},
+    {"version 2, file contents can go",
+     1000,
+     1000 - 600 + 150 + 50,
+     {{"/proc/self/cgroup", "0::/app\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/app/memory.max", "1000\n"},
+      {"/sys/fs/cgroup/app/memory.current", "600\n"},
+      {"/sys/fs/cgroup/app/memory.stat", "anon 400\nactive_file 50\ninactive_file 150\nslab 1\n"}}},
+    {"version 2 without a limit",
+     0,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "0::/app\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/app/memory.max", "max\n"},
+      {"/sys/fs/cgroup/app/memory.current", "600\n"}}},
+    {"a group above has less left",
+     2000,
+     100,
+     {{"/proc/self/cgroup", "0::/a/b\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/a/b/memory.max", "2000\n"},
+      {"/sys/fs/cgroup/a/b/memory.current", "10\n"},
+      {"/sys/fs/cgroup/a/memory.max", "3000\n"},
+      {"/sys/fs/cgroup/a/memory.current", "2900\n"}}},
+    {"version 1",
+     1000,
+     300,
+     {{"/proc/self/cgroup", "5:memory:/m\n4:cpu:/c\n"},
+      {"/proc/self/mountinfo", "31 30 0:28 / /memory rw - cgroup cgroup rw,memory\n"},
+      {"/memory/m/memory.limit_in_bytes", "1000\n"},
+      {"/memory/m/memory.usage_in_bytes", "900\n"},
+      {"/memory/m/memory.stat", "inactive_file 5\ntotal_inactive_file 200\n"}}},
+    {"version 1 without a limit",
+     0,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "5:memory:/\n"},
+      {"/proc/self/mountinfo", "31 30 0:28 / /memory rw - cgroup cgroup rw,memory\n"},
+      {"/memory/memory.limit_in_bytes", "9223372036854771712\n"},
+      {"/memory/memory.usage_in_bytes", "900\n"}}},
+};
+
+static void test_memory_limits(void **state)
+{
+    struct machine_memory memory;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(memory_rules); i++) {
+        uint64_t limit = ask_tree(memory_rules[i].files, cgroup_memory_limit);
+        uint64_t room = ask_tree(memory_rules[i].files, cgroup_memory_room);
+
+        if (limit != memory_rules[i].limit || room != memory_rules[i].room)
+            fail_msg("%s: limit %llu, room %llu", memory_rules[i].rule, (unsigned long long)limit,
+                     (unsigned long long)room);
+    }
+    machine_memory(&memory);
+    assert_true(memory.total > 1 << 20 && memory.available > 0);
+    assert_true(memory.available <= memory.total);
+}
+
 /* Breaks when the affinity mask is not read. */
 static void test_affinity(void **state)
 {
@@ -195,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_memory_limits),
         cmocka_unit_test(test_affinity),
         cmocka_unit_test(test_peak_memory),
     };
