@@ -2,7 +2,8 @@
 # Installs from Debian what dllm needs. Quick, and silent but for one line, when all of it is there.
 # usage: scripts/install_deps.sh [build|all]
 #   build   only what compiling needs; without it also what the tests use
-#   all     also what the comparisons with llama.cpp use, which are skipped without it
+#   all     also what the comparisons with llama.cpp and the tests in a terminal use, which are skipped
+#           without it
 set -eu
 
 # A tool counts as present when it runs, wherever it came from; a library when its package is there.
@@ -11,7 +12,7 @@ packages_build="libc6-dev libpcre2-dev libjansson-dev"
 tools_test="python3:python3 timeout:coreutils curl:curl"
 packages_test="libcmocka-dev"
 tools_peers="npm:npm node:nodejs"
-packages_peers="python3-numpy ca-certificates"
+packages_peers="python3-numpy ca-certificates python3-pyte"
 
 tools=$tools_build packages=$packages_build
 case "${1:-test}" in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test, one line each, and ends with "N passed, M failed[, K skipped]".
-# usage: scripts/run_tests.sh [check|lint|unit|model|cli|peer|sanitized]...
+# usage: scripts/run_tests.sh [check|lint|unit|model|cli|tty|peer|sanitized]...
 #
 # A C program's tests are counted by cmocka's closing lines; a script may end with the line above; any
 # other program counts as one test. Exit status 77 means skipped. The log of each is kept in
@@ -127,6 +127,7 @@ run_part() {
         ;;
     unit | check | model) run_programs "$1" ;;
     cli) run_cli ;;
+    tty) run_scripts tty 'tests/tty/test_*.py' ;;
     peer) run_scripts peer 'tests/peer/test_*.sh' ;;
     sanitized) run_sanitized ;;
     *)
@@ -136,7 +137,7 @@ run_part() {
     esac
 }
 
-[ $# -gt 0 ] || set -- lint unit check model cli sanitized peer
+[ $# -gt 0 ] || set -- lint unit check model cli tty sanitized peer
 for part in "$@"; do run_part "$part"; done
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,6 +1,8 @@
 /* cli.c: error reports, interruption and the other things commands share. */
 #include "cli.h"
 
+#include "term.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -76,13 +78,17 @@ const char *cli_model_path(const struct opt_value *model)
 
 static void on_interrupt(int number)
 {
-    (void)number;
+    if (interrupted) {
+        term_restore();
+        signal(number, SIG_DFL);
+        raise(number); /* takes effect when this returns */
+    }
     interrupted = 1;
 }
 
 void cli_catch_interrupt(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     struct sigaction before;
 
     sigemptyset(&action.sa_mask);

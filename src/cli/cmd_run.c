@@ -1,6 +1,6 @@
 /* cmd_run.c: dllm run: a prompt in, an answer out. */
 #include "out.h"
-#include "run_report.h"
+#include "run_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static int prepare(struct run *run)
     run->facts.chat_sampling =
         run->facts.chat && run->facts.settings.temperature > 0 && !values[RUN_TEMPERATURE].given;
     run->watch.stats = values[RUN_DUMP_STEP_STATS].given;
-    run->watch.bar = !run->watch.stats && isatty(STDERR_FILENO);
+    run->watch.bar = !run->watch.stats && !values[RUN_VISUAL].given && isatty(STDERR_FILENO);
     run->facts.settings.on_step = run_on_step;
     run->facts.settings.context = &run->watch;
     if ((code = encode_suffix(run)))
@@ -135,6 +135,27 @@ static int check_memory(const struct run *run)
                             run->opts->values[RUN_FORCE].given);
 }
 
+static int generate_in_view(struct run *run)
+{
+    struct dllm_error error = {0};
+    enum dllm_status status;
+    int view_code,
+        code = run_view_open(&run->watch, run->opts, run->engine, &run->facts, &run->ids);
+
+    if (code)
+        return code;
+    status = dllm_generate(run->session, run->ids.ids, run->ids.count, &run->facts.settings,
+                           &run->result, &error);
+    run_clear_bar(&run->watch);
+    view_code = run_view_close(&run->watch, status || run->watch.code ? NULL : &run->result);
+    if (status)
+        return cli_fail_error(&error);
+    if (run->watch.code)
+        return run->watch.code;
+    code = print_result(run);
+    return code ? code : view_code;
+}
+
 static int generate(struct run *run)
 {
     struct dllm_error error = {0};
@@ -149,13 +170,7 @@ static int generate(struct run *run)
         return cli_fail_error(&error);
     if (cli_interrupted())
         return CLI_INTERRUPTED;
-    if (dllm_generate(run->session, run->ids.ids, run->ids.count, &run->facts.settings,
-                      &run->result, &error)) {
-        run_clear_bar(&run->watch);
-        return cli_fail_error(&error);
-    }
-    run_clear_bar(&run->watch);
-    return print_result(run);
+    return generate_in_view(run);
 }
 
 static int run_model(struct run *run)

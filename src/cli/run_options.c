@@ -6,6 +6,8 @@ enum { PROMPT_GROUP = 1, PARALLEL_GROUP = 2, MOST = 1000000 };
 /* maskgit_plus is Dream's name for low_confidence. */
 static const char *const remasking_names[] = {
     "low_confidence", "random", "topk_margin", "entropy", "origin", "maskgit_plus", NULL};
+/* As enum visual_color numbers them. */
+static const char *const color_names[] = {"confidence", "step", NULL};
 static const char *const eos_policy_names[] = {"none", "forbid", "defer", NULL};
 
 static const struct opt options[RUN_OPTIONS] = {
@@ -188,6 +190,27 @@ static const struct opt options[RUN_OPTIONS] = {
     [RUN_DUMP_STEP_STATS] = {.name = "dump-step-stats",
                              .kind = OPT_FLAG,
                              .help = "a line per step on stderr"},
+    [RUN_VISUAL] = {.name = "visual",
+                    .kind = OPT_FLAG,
+                    .help = "show the canvas on stderr while it resolves; a line per step where "
+                            "that is no terminal"},
+    [RUN_COLOR_BY] = {.name = "color-by",
+                      .kind = OPT_CHOICE,
+                      .choices = color_names,
+                      .metavar = "WHAT",
+                      .fallback = "confidence",
+                      .help = "what the colours of --visual mean"},
+    [RUN_PAUSE] = {.name = "pause",
+                   .kind = OPT_INTEGER,
+                   .low = 0,
+                   .high = 60000,
+                   .metavar = "MS",
+                   .fallback = "40",
+                   .help = "milliseconds that --visual shows a step on a terminal, at least"},
+    [RUN_TRACE] = {.name = "trace",
+                   .kind = OPT_PATH,
+                   .metavar = "FILE",
+                   .help = "write each step to a file, JSON lines, for dllm trace"},
     [RUN_FORCE] = CLI_OPTION_FORCE,
     [RUN_THREADS] = CLI_OPTION_THREADS,
     [RUN_DEVICE] = {.name = "device",
@@ -210,6 +233,7 @@ static const struct opt_conflict conflicts[] = {
     {RUN_NO_CHAT, RUN_PROMPT_TOKENS, "ids are fed as they are"},
     {RUN_PARSE_SPECIAL, RUN_NO_CHAT, "control strings in raw text are always parsed"},
     {RUN_PARSE_SPECIAL, RUN_PROMPT_TOKENS, "ids are fed as they are"},
+    {RUN_VISUAL, RUN_DUMP_STEP_STATS, "both write to the terminal after each step"},
     {RUN_THRESHOLD, RUN_STEPS, adaptive_steps},
     {RUN_FACTOR, RUN_STEPS, adaptive_steps},
     {RUN_ENTROPY_BOUND, RUN_STEPS, adaptive_steps},

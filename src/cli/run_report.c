@@ -45,7 +45,11 @@ int run_on_step(void *context, const struct dllm_step *step)
         draw_bar(watch, step);
     if (watch->stats)
         print_step(step);
-    return cli_interrupted();
+    if (watch->visual)
+        watch->code = visual_step(watch->visual, step);
+    if (watch->trace && !watch->code)
+        watch->code = trace_file_step(watch->trace, step);
+    return watch->code || cli_interrupted();
 }
 
 void run_clear_bar(const struct run_watch *watch)
@@ -138,7 +142,7 @@ static double per_step_ms(double seconds, const struct dllm_result *result)
     return steps ? seconds * 1000 / steps : 0;
 }
 
-static const char *finish_name(enum dllm_finish finish)
+const char *run_finish_name(enum dllm_finish finish)
 {
     static const char *const names[] = {"eos", "length", "stop", "interrupted"};
 
@@ -153,7 +157,7 @@ void run_print_end(const struct run_facts *facts, const struct dllm_result *resu
     (void)facts;
     fprintf(stderr, "generated in %.3f s: %d steps of %d computed, %d forward passes, finish %s\n",
             times->generate_seconds, times->computed_steps, result->steps, result->forward_passes,
-            finish_name(result->finish));
+            run_finish_name(result->finish));
     fprintf(stderr, "per step: %.2f ms = matmul %.2f + attention %.2f + head %.2f + rest %.2f\n",
             per_step_ms(times->matmul_seconds + times->attention_seconds + times->head_seconds +
                             times->rest_seconds,
@@ -175,7 +179,7 @@ static json_t *stop_array(const struct dllm_generate_options *settings)
     return array;
 }
 
-static json_t *settings_object(const struct dllm_generate_options *settings, bool chat)
+json_t *run_settings_json(const struct dllm_generate_options *settings, bool chat)
 {
     int steps = scheduled_steps(settings);
 
@@ -218,11 +222,11 @@ int run_print_json(const struct run_facts *facts, const struct dllm_result *resu
         model->architecture, "quantization", model->quantization, "device", model->device,
         "cpu_level", model->cpu_level, "threads", model->threads, "seed",
         (json_int_t)facts->settings.seed, "settings",
-        settings_object(&facts->settings, facts->chat), "prompt_tokens",
+        run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
         (json_int_t)facts->prompt_tokens, "generated_ids",
         out_json_ids(result->ids.ids, result->ids.count), "text",
         out_json_text(result->text.data, result->text.size), "finish_reason",
-        finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",
+        run_finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",
         result->forward_passes, "stopped_early", result->stopped_early, "load_s",
         model->load_seconds, "generate_s", times->generate_seconds, "ms_per_step",
         per_step_ms(step_seconds, result), "step_ms", step_times(times), "peak_rss_bytes",

@@ -6,6 +6,10 @@
 #define RUN_REPORT_H
 
 #include "run_options.h"
+#include "trace_file.h"
+#include "visual.h"
+
+#include <jansson.h>
 
 /* Everything about one run. */
 struct run_facts {
@@ -22,6 +26,9 @@ struct run_watch {
     bool bar;   /* draw a progress bar on stderr */
     bool stats; /* a line per step on stderr */
     double seconds;
+    struct visual *visual;    /* NULL: no pictures */
+    struct trace_file *trace; /* NULL: no trace */
+    int code;                 /* of what went wrong in a step and ended the run */
 };
 
 /* The step callback; context is a struct run_watch. Ends the run after ctrl-c. */
@@ -32,6 +39,11 @@ void run_clear_bar(const struct run_watch *watch);
 /* --verbose, before and after the run, to stderr. */
 void run_print_start(const struct run_facts *facts);
 void run_print_end(const struct run_facts *facts, const struct dllm_result *result);
+
+/* Every setting in effect as a JSON object; NULL without memory. */
+json_t *run_settings_json(const struct dllm_generate_options *settings, bool chat);
+/* "eos", "length", "stop", "interrupted". */
+const char *run_finish_name(enum dllm_finish finish);
 
 /* --json, to stdout; the exit code. */
 int run_print_json(const struct run_facts *facts, const struct dllm_result *result);

@@ -54,11 +54,24 @@ static int check_remasking(const struct opts *opts)
     return CLI_OK;
 }
 
+static int check_visual(const struct opts *opts)
+{
+    static const enum run_option details[] = {RUN_COLOR_BY, RUN_PAUSE};
+
+    for (int i = 0; i < 2; i++)
+        if (opts->values[details[i]].given && !opts->values[RUN_VISUAL].given)
+            return cli_fail(CLI_USAGE, "--%s has no effect without --visual",
+                            run_option_table.options[details[i]].name);
+    return CLI_OK;
+}
+
 int run_check_values(const struct opts *opts)
 {
     int code = check_device(opts->values[RUN_DEVICE].text);
 
-    return code ? code : check_remasking(opts);
+    if (code || (code = check_remasking(opts)))
+        return code;
+    return check_visual(opts);
 }
 
 static int fail_effect(const char *option, const struct dllm_model_info *info, const char *why)

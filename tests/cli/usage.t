@@ -69,6 +69,17 @@ $ dllm logits -m none.gguf --tokens 1
 ! error: --out is missing: the file to write; NAME.npy gets a NumPy header, others hold bare f32 values
 = 2
 
+# Options that only mean something beside another.
+$ dllm run -m none.gguf hi --color-by step
+! error: --color-by has no effect without --visual
+= 2
+$ dllm run -m none.gguf hi --pause 10
+! error: --pause has no effect without --visual
+= 2
+$ dllm run -m none.gguf hi --visual --dump-step-stats
+! error: --visual and --dump-step-stats exclude each other: both write to the terminal after each step
+= 2
+
 # Whole numbers: out of range, not whole, not a number, empty, too large for any integer.
 $ dllm run -m none.gguf hi --steps 0
 ! error: --steps needs a whole number from 1 to 1000000, not "0"
