@@ -8,6 +8,17 @@ Matrices of one shape are stacked, so that the optimizer treats them in one batc
 import torch
 import torch.nn.functional as F
 
+
+def has_bfloat16_products():
+    """Whether this processor multiplies BF16 in hardware (three times as fast as F32)."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            return "avx512_bf16" in file.read()
+    except OSError:
+        return False
+
+
+PRODUCT_TYPE = torch.bfloat16 if has_bfloat16_products() else torch.float32
 HIDDEN, HEADS, FFN, LAYERS = 256, 4, 512, 4
 HEAD_DIM = HIDDEN // HEADS
 ROPE_BASE, EPSILON = 10000.0, 1e-5
@@ -28,6 +39,23 @@ class Norm(torch.autograd.Function):
     def backward(ctx, grad):
         y, scale = ctx.saved_tensors
         return torch.addcmul(grad, y, (grad * y).mean(-1, keepdim=True), value=-1).mul_(scale)
+
+
+class Linear(torch.autograd.Function):
+    """x @ weight.T with factors rounded to PRODUCT_TYPE; weights and gradients are kept in F32."""
+
+    @staticmethod
+    def forward(ctx, x, weight):
+        x, weight = x.to(PRODUCT_TYPE), weight.to(PRODUCT_TYPE)
+        ctx.save_for_backward(x, weight)
+        return F.linear(x, weight).float()
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight = ctx.saved_tensors
+        grad = grad.to(PRODUCT_TYPE)
+        rows, wide = grad.flatten(0, -2), x.flatten(0, -2)
+        return (grad @ weight).float(), (rows.t() @ wide).float()
 
 
 def rope_table():
@@ -83,7 +111,7 @@ class DemoModel(torch.nn.Module):
     def attend(self, x, layer):
         n, length, _ = x.shape
         h = Norm.apply(x)
-        q, k, v = F.linear(h, self.qkv[layer]).view(
+        q, k, v = Linear.apply(h, self.qkv[layer]).view(
             n, length, 3, HEADS, HEAD_DIM).unbind(2)
         q = rotate(q, self.table).transpose(1, 2)
         k = rotate(k, self.table).transpose(1, 2)
@@ -92,8 +120,8 @@ class DemoModel(torch.nn.Module):
         return mixed.transpose(1, 2).reshape(n, length, HIDDEN)
 
     def feed(self, x, layer):
-        gate, up = F.linear(Norm.apply(x), self.gate_up[layer]).chunk(2, -1)
-        return x + (F.silu(gate) * up) @ self.down[layer]
+        gate, up = Linear.apply(Norm.apply(x), self.gate_up[layer]).chunk(2, -1)
+        return x + Linear.apply(F.silu(gate) * up, self.down[layer].t())
 
     def forward(self, ids, rows):
         """ids [sequences, length]; rows [wanted] into the flattened positions.
@@ -103,7 +131,7 @@ class DemoModel(torch.nn.Module):
             mixed = self.attend(x, layer)
             if layer == LAYERS - 1:
                 mixed, x = mixed.flatten(0, 1)[rows], x.flatten(0, 1)[rows]
-            x = self.feed(x + F.linear(mixed, self.out[layer]), layer)
+            x = self.feed(x + Linear.apply(mixed, self.out[layer]), layer)
         return F.linear(Norm.apply(x), self.head)
 
 
@@ -111,11 +139,12 @@ def orthogonalized(update, steps=4):
     """Nearly the closest matrices with orthonormal columns to update [batch, tall, wide], by the
     quintic Newton-Schulz iteration of the Muon optimizer (K. Jordan, 2024)."""
     x = update / (update.flatten(1).norm(dim=1).view(-1, 1, 1) + 1e-7)
+    x = x.to(PRODUCT_TYPE)
     a, b, c = 3.4445, -4.7750, 2.0315
     for _ in range(steps):
         square = x.transpose(1, 2) @ x
         x = a * x + x @ torch.baddbmm(square, square, square, beta=b, alpha=c)
-    return x
+    return x.float()
 
 
 class Muon:

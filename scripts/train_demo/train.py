@@ -1,11 +1,15 @@
 """Trains the demo model on the generated corpus; can be stopped and resumed at any time.
 
-  train.py --out DIR --minutes M [--resume]
+  train.py --out DIR [--steps N] [--stop S] [--resume]
+
+The parameters after step s are a function of s, N and the seeds alone (on one machine and torch),
+however often the training was stopped and resumed.
 
 Only the answer is masked, each position with a probability drawn per sequence; the loss is the
 mean cross entropy over masked positions, end-of-text counting little. Every optimizer step draws
 one batch over all kinds, sorted by length and run in groups, so that little of it is padding.
-The learning rate falls to zero at the end of the planned minutes. Two processes share the
+Shares of the kinds and learning rate follow the step's place among the N; the rate falls to zero
+at the last. Two processes share the
 parameters: each takes half of a batch and half of the update, which suits two busy cores better
 than threads that wait for each other in every operation.
 """
@@ -25,22 +29,23 @@ import corpus
 import model as demo
 
 SEED = 20
+STEPS = 6000
 BATCH = 128
-GROUP_ENDS = (0.4, 0.75, 0.92, 0.97, 1.0)  # shares of a batch sorted by length
+LONGEST_TO_SHORTEST = 1.25  # in a group of sequences that is padded to one length
 CANVASES = (32, 64, 64, 128)
 EOS_WEIGHT = 0.1
 MUON_LR, ADAM_LR = 0.02, 3e-3
-WARMUP_STEPS, DECAY_FROM = 60, 0.45
+WARMUP_STEPS, DECAY_FROM = 60, 0.5
 LOG_EVERY, CHECK_EVERY, CHECK_PER_KIND = 50, 300, 16
 # What the trainer asks of its partner: word, step, progress or rate; and gets: loss, weight.
 REQUEST, ANSWER = struct.Struct("=qqd"), struct.Struct("=dd")
 GRADIENTS, UPDATE = 0, 1
 # The share of each kind at the start and at the end of training (not yet divided by the sum).
-EARLY = {"add": 6, "subtract": 6, "times": 3, "reverse": 2, "sort_digits": 2, "sort_words": 1.5,
-         "compare": 1.5, "successor": 1.5, "story": 0.5}
-LATE = {"add": 9, "subtract": 8, "times": 2, "reverse": 3.5, "sort_digits": 1.5, "sort_words": 2,
-        "compare": 7, "successor": 2.5, "story": 1.5, "letters": 1, "spell": 2, "count": 1.5,
-        "capital": 1}
+EARLY = {"add": 6, "subtract": 6, "times": 3, "reverse": 3, "sort_digits": 2, "sort_words": 1.5,
+         "compare": 6, "successor": 2, "story": 0.5, "spell": 1, "count": 1}
+LATE = {"add": 7, "subtract": 6.5, "times": 3, "reverse": 4, "sort_digits": 1, "sort_words": 1.5,
+        "compare": 5, "successor": 2.5, "story": 1, "letters": 1.5, "spell": 2.5, "count": 2.5,
+        "capital": 1.5}
 
 
 def make_tokenizer(path):
@@ -57,15 +62,24 @@ def make_tokenizer(path):
         return bpe.Tokenizer(json.load(file))
 
 
+def draw_question(rng, kind, progress):
+    """A training question; asking for the smaller number comes in over the first quarter, since
+    as many questions of both sorts from the start leave no first step better than guessing."""
+    while True:
+        question, answer = corpus.draw(rng, kind)
+        if "smaller" not in question or rng.random() < 0.15 + 4 * progress:
+            return question, answer
+
+
 def draw_sequence(rng, tok, progress):
     """(prompt ids, answer ids with eot and end-of-text, probability of masks in the tail)."""
     weights = [(1 - progress) * EARLY.get(k, 0.6) + progress * LATE.get(k, 0.8)
                for k in corpus.KINDS]
     kind = rng.choices(corpus.KINDS, weights)[0]
-    question, answer = corpus.draw(rng, kind)
+    question, answer = draw_question(rng, kind, progress)
     prompt = tok.encode_chat(question)
     body = tok.encode(answer) + [tok.eot]
-    if rng.random() < 0.02 + 0.20 * progress:
+    if rng.random() < 0.02 + 0.16 * progress:
         tail = max(0, rng.choice(CANVASES) - len(body))
     else:
         tail = rng.choice((0, 1, 1, 2, 3, 5))
@@ -84,20 +98,30 @@ def mask_sequence(rng, tok, prompt, answer, body, length, level):
     return prompt + seen, [-1] * len(prompt) + targets
 
 
-def draw_groups(rng, tok, progress):
-    """One batch as pairs (ids, targets), each [sequences, length]; targets -1: no loss."""
+def cut_groups(drawn):
+    """Ranges of sequences sorted by length, of which the last is little longer than the first."""
+    starts, first = [0], len(drawn[0][0]) + len(drawn[0][1])
+    for i, (prompt, answer, _) in enumerate(drawn):
+        if len(prompt) + len(answer) > first * LONGEST_TO_SHORTEST:
+            starts.append(i)
+            first = len(prompt) + len(answer)
+    return zip(starts, starts[1:] + [len(drawn)])
+
+
+def draw_groups(rng, tok, progress, part):
+    """One process's half of a batch as pairs (ids, targets), each [sequences, length];
+    targets -1: no loss."""
     drawn = sorted((draw_sequence(rng, tok, progress) for _ in range(BATCH)),
                    key=lambda s: len(s[0]) + len(s[1]))
-    levels = [(i + rng.random()) / BATCH for i in range(BATCH)]
+    # The root draws high levels more often: in short answers few masks leave nothing to work out.
+    levels = [((i + rng.random()) / BATCH) ** 0.5 for i in range(BATCH)]
     rng.shuffle(levels)
-    groups, start = [], 0
-    for end in (round(BATCH * share) for share in GROUP_ENDS):
-        part = drawn[start:end]
-        length = max(len(p) + len(a) for p, a, _ in part)
-        rows = [mask_sequence(rng, tok, *s, length, levels[start + i])
-                for i, s in enumerate(part)]
+    drawn, levels = drawn[part::2], levels[part::2]
+    groups = []
+    for start, end in cut_groups(drawn):
+        length = max(len(p) + len(a) for p, a, _ in drawn[start:end])
+        rows = [mask_sequence(rng, tok, *drawn[i], length, levels[i]) for i in range(start, end)]
         groups.append((torch.tensor([r[0] for r in rows]), torch.tensor([r[1] for r in rows])))
-        start = end
     return groups
 
 
@@ -192,7 +216,7 @@ class Trainer:
         self.muon = demo.Muon(self.net.stacks(), self.net.gradients)
         self.adam = torch.optim.AdamW([self.net.embedding, self.net.head], ADAM_LR,
                                       betas=(0.9, 0.98), weight_decay=0)
-        self.step, self.seconds = 0, 0.0
+        self.step, self.seconds, self.mean = 0, 0.0, None
         self.path = os.path.join(options.out, "checkpoint.pt")
         if options.resume and os.path.exists(self.path):
             self.load()
@@ -202,13 +226,13 @@ class Trainer:
         self.net.load_state_dict(state["net"])
         for mine, saved in zip(self.muon.velocity, state["muon"]):
             mine.copy_(saved)
-
         self.adam.load_state_dict(state["adam"])
-        self.step, self.seconds = state["step"], state["seconds"]
+        self.step, self.seconds, self.mean = (state[key] for key in ("step", "seconds", "mean"))
 
     def save(self):
         state = {"net": self.net.state_dict(), "muon": self.muon.velocity,
-                 "adam": self.adam.state_dict(), "step": self.step, "seconds": self.seconds}
+                 "adam": self.adam.state_dict(), "step": self.step, "seconds": self.seconds,
+                 "mean": self.mean}
         torch.save(state, self.path + ".new")
         os.replace(self.path + ".new", self.path)
 
@@ -218,7 +242,7 @@ class Trainer:
         total, weight = 0.0, 0.0
         self.net.zero_gradients()
         self.adam.zero_grad()
-        for ids, targets in draw_groups(rng, self.tok, progress)[part::2]:
+        for ids, targets in draw_groups(rng, self.tok, progress, part):
             loss, weights = group_loss(self.net, ids, targets, self.tok.eos)
             (loss / BATCH).backward()
             total, weight = total + float(loss), weight + float(weights)
@@ -247,28 +271,26 @@ class Trainer:
 
     def run(self):
         rows = corpus.held_out_set(CHECK_PER_KIND, SEED + 1)
-        limit = self.options.minutes * 60
-        mean = None
         partner = Partner(self)
-        while self.seconds < limit and self.step < self.options.steps:
+        while self.step < min(self.options.steps, self.options.stop):
             began = time.time()
-            loss = self.run_step(partner, min(1.0, self.seconds / limit))
-            mean = loss if mean is None else 0.98 * mean + 0.02 * loss
+            loss = self.run_step(partner, self.step / self.options.steps)
+            self.mean = loss if self.mean is None else 0.98 * self.mean + 0.02 * loss
             self.seconds += time.time() - began
             if self.step % LOG_EVERY == 0 or self.step == 10:
-                print(f"step {self.step} {self.seconds:.0f} s loss {mean:.4f}", flush=True)
+                print(f"step {self.step} {self.seconds:.0f} s loss {self.mean:.4f}", flush=True)
             if self.step % CHECK_EVERY == 0:
                 self.save()
                 print(f"check {self.step} {check(self.net, self.tok, rows)}", flush=True)
         self.save()
-        print(f"end {self.step} {check(self.net, self.tok, rows)}", flush=True)
+        print(f"end {self.step} {self.seconds:.0f} s {check(self.net, self.tok, rows)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
-    parser.add_argument("--minutes", type=float, required=True)
-    parser.add_argument("--steps", type=int, default=10 ** 9)
+    parser.add_argument("--steps", type=int, default=STEPS, help="length of the whole training")
+    parser.add_argument("--stop", type=int, default=10 ** 9, help="end this call at that step")
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
