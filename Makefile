@@ -81,8 +81,8 @@ $(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(LIBS) -o $@
 
-# Tests reach internal functions, so they link an archive of all objects.
-$(BUILD)/internal.a: $(LIB_OBJ) $(HUB_OBJ) $(SUPPORT_OBJ)
+# Tests reach internal functions, so they link an archive of all objects, the program's own included.
+$(BUILD)/internal.a: $(LIB_OBJ) $(SUPPORT_OBJ) $(filter-out %/main.o,$(CLI_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a

@@ -24,6 +24,7 @@ extern const struct command command_logits;
 extern const struct command command_bench;
 extern const struct command command_pull;
 extern const struct command command_doctor;
+extern const struct command command_eval;
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);

@@ -1,0 +1,169 @@
+/* eval_arms.c: arms from arguments and files, checked before anything runs. */
+#include "eval_arms.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options of run that an arm has no use for: the question is the prompt, and the output is
+ * collected, not shown. */
+static const char *const unused[] = {"prompt",          "prompt-file", "prompt-tokens", "messages",
+                                     "suffix",          "json",        "verbose",       "visual",
+                                     "dump-step-stats", "trace"};
+
+/* One word from *text into out, quotes left out; false when a quote is not closed. */
+static bool copy_word(const char **text, char **out)
+{
+    char quote = 0;
+
+    for (; **text && (quote || !strchr(" \t\r\n", **text)); (*text)++) {
+        if (quote ? **text == quote : **text == '\'' || **text == '"')
+            quote = quote ? 0 : **text;
+        else
+            *(*out)++ = **text;
+    }
+    *(*out)++ = 0;
+    return quote == 0;
+}
+
+char **eval_split(const char *text, int *count)
+{
+    size_t length = strlen(text);
+    /* At most a word to two characters; the words' bytes stand behind their addresses. */
+    char **words = malloc((length / 2 + 2) * sizeof *words + length + 1);
+    char *bytes = words ? (char *)(words + length / 2 + 2) : NULL;
+
+    *count = 0;
+    if (!words)
+        cli_fail(CLI_FAILURE, "out of memory");
+    while (words && *(text += strspn(text, " \t\r\n"))) {
+        words[(*count)++] = bytes;
+        if (!copy_word(&text, &bytes)) {
+            cli_fail(CLI_USAGE, "a quote in the options is not closed");
+            free(words);
+            return NULL;
+        }
+    }
+    return words;
+}
+
+int eval_arm_parse(const struct eval_arm *arm, const char *question, struct opts *out)
+{
+    char **words = malloc(((size_t)arm->word_count + 2) * sizeof *words);
+
+    *out = (struct opts){0};
+    if (!words)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    memcpy(words, arm->words, (size_t)arm->word_count * sizeof *words);
+    words[arm->word_count] = "--prompt";
+    words[arm->word_count + 1] = (char *)question;
+    opts_parse(&run_option_table, arm->word_count + 2, words, out);
+    free(words);
+    if (out->problem[0])
+        return cli_fail(CLI_USAGE, "arm \"%s\": %s", arm->name, out->problem);
+    if (out->help)
+        return cli_fail(CLI_USAGE, "arm \"%s\": \"dllm help run\" lists the options", arm->name);
+    return run_check_values(out);
+}
+
+static int refuse_unused(const struct eval_arm *arm)
+{
+    struct opts opts;
+
+    opts_parse(&run_option_table, arm->word_count, arm->words, &opts);
+    for (int i = 0; i < run_option_table.count; i++)
+        for (size_t u = 0; opts.values[i].given && u < sizeof unused / sizeof *unused; u++)
+            if (strcmp(run_option_table.options[i].name, unused[u]) == 0) {
+                opts_free(&opts);
+                return cli_fail(CLI_USAGE,
+                                "arm \"%s\": --%s has no place in an arm, which gets the "
+                                "questions as prompts and keeps the answers",
+                                arm->name, unused[u]);
+            }
+    opts_free(&opts);
+    return CLI_OK;
+}
+
+/* What the options say of the model. */
+static int check(struct eval_arm *arm)
+{
+    struct opts opts;
+    int code = refuse_unused(arm);
+
+    if (code)
+        return code;
+    code = eval_arm_parse(arm, "?", &opts);
+    if (!code) {
+        arm->model = cli_model_path(&opts.values[RUN_MODEL]);
+        arm->pull = opts.values[RUN_PULL].given;
+        arm->threads = (int)opts.values[RUN_THREADS].integer;
+        arm->cpu_level = opts.values[RUN_CPU_LEVEL].text;
+    }
+    opts_free(&opts);
+    return code;
+}
+
+static int add(struct eval_arms *arms, const char *name, size_t length, const char *options,
+               const char *common)
+{
+    struct eval_arm *grown = realloc(arms->list, ((size_t)arms->count + 1) * sizeof *grown), *arm;
+
+    if (!grown)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    arms->list = grown;
+    arm = &grown[arms->count++];
+    *arm = (struct eval_arm){.name = strndup(name, length)};
+    options += strspn(options, " ");
+    if (!arm->name || asprintf(&arm->options, "%s%s%s", common ? common : "",
+                               common && *options ? " " : "", options) < 0)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    for (int i = 0; i + 1 < arms->count; i++)
+        if (strcmp(grown[i].name, arm->name) == 0)
+            return cli_fail(CLI_USAGE, "two arms are called \"%s\"", arm->name);
+    arm->words = eval_split(arm->options, &arm->word_count);
+    return arm->words ? check(arm) : CLI_USAGE;
+}
+
+int eval_arms_add(struct eval_arms *arms, const char *text, const char *common)
+{
+    size_t length = strcspn(text, ":");
+
+    if (length == 0 || text[0] == '-')
+        return cli_fail(CLI_USAGE, "--arm needs \"NAME: OPTIONS\", not \"%s\"", text);
+    return add(arms, text, length, text + length + (text[length] == ':'), common);
+}
+
+int eval_arms_load(struct eval_arms *arms, const char *path, const char *common)
+{
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error), *options;
+    const char *name;
+    int code = CLI_OK;
+
+    if (!root)
+        return cli_fail(CLI_FAILURE, "\"%s\": %s (line %d)", path, error.text, error.line);
+    if (!json_is_object(root))
+        code = cli_fail(CLI_FAILURE, "\"%s\" must hold one object, {\"NAME\": \"OPTIONS\", ...}",
+                        path);
+    json_object_foreach(root, name, options)
+    {
+        if (!code && !json_is_string(options))
+            code = cli_fail(CLI_FAILURE, "\"%s\": the options of \"%s\" must be text", path, name);
+        if (!code)
+            code = add(arms, name, strlen(name), json_string_value(options), common);
+    }
+    json_decref(root);
+    return code;
+}
+
+void eval_arms_free(struct eval_arms *arms)
+{
+    for (int i = 0; i < arms->count; i++) {
+        free(arms->list[i].name);
+        free(arms->list[i].options);
+        free(arms->list[i].words);
+    }
+    free(arms->list);
+    *arms = (struct eval_arms){0};
+}

@@ -1,0 +1,239 @@
+/* eval_ask.c: one model at a time, all its arms question by question. */
+#include "eval_ask.h"
+
+#include "run_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An open model, and the arms that are its. */
+struct asking {
+    struct eval_log *log;
+    struct dllm_engine *engine;
+    struct dllm_session **sessions; /* [arms], NULL: an arm of another model */
+    int done, todo;                 /* answers of all models: in this call, and still missing */
+    double seconds;                 /* generating, of the done */
+    bool terminal;
+};
+
+static bool same_text(const char *one, const char *other)
+{
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool same_engine(const struct eval_arm *one, const struct eval_arm *other)
+{
+    return same_text(one->model, other->model) && one->threads == other->threads &&
+           same_text(one->cpu_level, other->cpu_level);
+}
+
+static int stop_on_interrupt(void *context, const struct dllm_step *step)
+{
+    (void)context;
+    (void)step;
+    return cli_interrupted();
+}
+
+static int encode(const struct asking *asking, const struct opts *opts, struct dllm_ids *ids,
+                  bool *chat)
+{
+    struct prompt_source source = run_prompt_source(opts);
+    struct prompt prompt;
+    int code = prompt_read(&prompt, &source);
+
+    if (!code)
+        code = prompt_encode(&prompt, asking->engine, ids, chat);
+    prompt_free(&prompt);
+    return code;
+}
+
+static struct dllm_string *stop_strings(const struct opt_value *stop)
+{
+    struct dllm_string *list = calloc((size_t)stop->given + 1, sizeof *list);
+
+    for (int i = 0; list && i < stop->given; i++)
+        list[i] = (struct dllm_string){stop->texts[i], strlen(stop->texts[i])};
+    return list;
+}
+
+/* Refuses what cannot fit, as run does. */
+static int check_memory(const struct asking *asking, size_t prompt, const struct opts *opts,
+                        const struct dllm_generate_options *settings)
+{
+    int rows = settings->block_length ? settings->block_length : settings->max_tokens;
+
+    return cli_check_memory(asking->engine, prompt + (size_t)settings->max_tokens, (size_t)rows,
+                            opts->values[RUN_FORCE].given);
+}
+
+/* Generates with the options; the result is the caller's to free. */
+static int generate(const struct asking *asking, struct dllm_session *session,
+                    const struct opts *opts, struct dllm_result *result)
+{
+    struct dllm_string *stops = stop_strings(&opts->values[RUN_STOP]);
+    struct dllm_generate_options settings;
+    struct dllm_ids ids = {0};
+    struct dllm_error error = {0};
+    bool chat;
+    int code = stops ? encode(asking, opts, &ids, &chat) : cli_fail(CLI_FAILURE, "out of memory");
+
+    if (!code) {
+        run_settings(opts, asking->engine, chat, &settings);
+        settings.stop = stops;
+        settings.stop_count = (size_t)opts->values[RUN_STOP].given;
+        settings.on_step = stop_on_interrupt;
+        code = check_memory(asking, ids.count, opts, &settings);
+    }
+    if (!code && dllm_generate(session, ids.ids, ids.count, &settings, result, &error))
+        code = cli_fail_error(&error);
+    if (!code && result->finish == DLLM_FINISH_INTERRUPTED)
+        code = CLI_INTERRUPTED;
+    dllm_ids_free(&ids);
+    free(stops);
+    return code;
+}
+
+/* One question to one arm, into the log. */
+static int ask(struct asking *asking, int arm, int question)
+{
+    const struct eval_log *log = asking->log;
+    struct dllm_result result = {0};
+    struct eval_answer answer;
+    struct opts opts;
+    int code =
+        eval_arm_parse(&log->arms->list[arm], log->questions->list[question].question, &opts);
+
+    if (!code)
+        code = generate(asking, asking->sessions[arm], &opts, &result);
+    opts_free(&opts);
+    if (code)
+        return code;
+    answer = (struct eval_answer){
+        .output = strdup(result.text.data),
+        .forward_passes = result.forward_passes,
+        .tokens = result.answer_tokens,
+        .seconds = result.timings.generate_seconds,
+    };
+    dllm_result_free(&result);
+    if (!answer.output)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    asking->done++;
+    asking->seconds += answer.seconds;
+    return eval_log_add(asking->log, arm, question, &answer);
+}
+
+static void show_progress(const struct asking *asking)
+{
+    int left = asking->todo - asking->done;
+
+    if (asking->terminal && asking->done)
+        fprintf(stderr, "\r%d of %d answers, about %.0f s to go \033[K", asking->done, asking->todo,
+                left * asking->seconds / asking->done);
+}
+
+static int ask_questions(struct asking *asking)
+{
+    const struct eval_log *log = asking->log;
+    int code = CLI_OK;
+
+    for (int question = 0; question < log->questions->count; question++)
+        for (int arm = 0; arm < log->arms->count; arm++) {
+            if (!asking->sessions[arm] || eval_log_answer(log, arm, question)->output)
+                continue;
+            show_progress(asking);
+            if ((code = cli_interrupted() ? CLI_INTERRUPTED : ask(asking, arm, question)))
+                return code;
+        }
+    return code;
+}
+
+/* A session for an arm of the open model. */
+static int open_session(struct asking *asking, int arm)
+{
+    const struct eval_arm *own = &asking->log->arms->list[arm];
+    struct dllm_model_info info;
+    struct dllm_error error = {0};
+    struct opts opts;
+    int code = eval_arm_parse(own, "?", &opts);
+
+    dllm_engine_info(asking->engine, &info);
+    if (!code)
+        code = run_check_effects(&opts, &info);
+    opts_free(&opts);
+    if (!code && dllm_session_create(asking->engine, &asking->sessions[arm], &error))
+        code = cli_fail_error(&error);
+    if (code && code != CLI_INTERRUPTED)
+        fprintf(stderr, "the arm is \"%s\": %s\n", own->name, own->options);
+    return code;
+}
+
+static int open_engine(struct asking *asking, const struct eval_arm *arm)
+{
+    struct dllm_engine_options options = {
+        .model_path = arm->model, .threads = arm->threads, .cpu_level = arm->cpu_level};
+    struct dllm_error error = {0};
+    int code = cli_find_model(&options.model_path, arm->pull);
+
+    if (code)
+        return code;
+    return dllm_engine_open(&options, &asking->engine, &error) ? cli_fail_error(&error) : CLI_OK;
+}
+
+/* All arms that share the model of arm number first. */
+static int ask_model(struct asking *asking, int first)
+{
+    const struct eval_arms *arms = asking->log->arms;
+    int code = open_engine(asking, &arms->list[first]);
+
+    for (int arm = first; !code && arm < arms->count; arm++)
+        if (same_engine(&arms->list[arm], &arms->list[first]))
+            code = open_session(asking, arm);
+    if (!code)
+        code = ask_questions(asking);
+    for (int arm = first; arm < arms->count; arm++) {
+        dllm_session_destroy(asking->sessions[arm]);
+        asking->sessions[arm] = NULL;
+    }
+    dllm_engine_close(asking->engine);
+    asking->engine = NULL;
+    return code;
+}
+
+/* Whether an arm before this one has the same model. */
+static bool model_done(const struct eval_arms *arms, int arm)
+{
+    for (int before = 0; before < arm; before++)
+        if (same_engine(&arms->list[before], &arms->list[arm]))
+            return true;
+    return false;
+}
+
+static int count_missing(const struct eval_log *log)
+{
+    int missing = 0;
+
+    for (int i = 0; i < log->arms->count * log->questions->count; i++)
+        missing += log->answers[i].output == NULL;
+    return missing;
+}
+
+int eval_ask_all(struct eval_log *log)
+{
+    struct asking asking = {
+        .log = log, .todo = count_missing(log), .terminal = isatty(STDERR_FILENO)};
+    int code = CLI_OK;
+
+    if (asking.todo == 0)
+        return CLI_OK;
+    asking.sessions = calloc((size_t)log->arms->count, sizeof(struct dllm_session *));
+    if (!asking.sessions)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    for (int arm = 0; !code && arm < log->arms->count; arm++)
+        if (!model_done(log->arms, arm))
+            code = ask_model(&asking, arm);
+    if (asking.terminal)
+        fputs("\r\033[K", stderr);
+    free(asking.sessions);
+    return code;
+}

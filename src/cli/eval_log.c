@@ -1,0 +1,140 @@
+/* eval_log.c: takes over a file of answers, and appends to it line by line. */
+#include "eval_log.h"
+
+#include "out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct eval_answer *eval_log_answer(const struct eval_log *log, int arm, int question)
+{
+    return &log->answers[arm * log->questions->count + question];
+}
+
+static int find_arm(const struct eval_arms *arms, const char *name)
+{
+    for (int i = 0; name && i < arms->count; i++)
+        if (strcmp(arms->list[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int find_question(const struct eval_questions *questions, int number)
+{
+    for (int i = 0; i < questions->count; i++)
+        if (questions->list[i].number == number)
+            return i;
+    return -1;
+}
+
+/* One line of the file into its place. */
+static int take(struct eval_log *log, const json_t *row)
+{
+    const char *name, *options, *question, *output;
+    int number, arm, place;
+    struct eval_answer answer = {0}, *kept;
+
+    if (json_unpack((json_t *)row, "{s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:F}", "arm", &name,
+                    "options", &options, "number", &number, "question", &question, "output",
+                    &output, "forward_passes", &answer.forward_passes, "tokens", &answer.tokens,
+                    "seconds", &answer.seconds))
+        return cli_fail(CLI_FAILURE, "a line of the results file is no answer of an evaluation");
+    arm = find_arm(log->arms, name);
+    place = find_question(log->questions, number);
+    if (arm < 0 || place < 0)
+        return CLI_OK;
+    if (strcmp(options, log->arms->list[arm].options) != 0)
+        return cli_fail(CLI_USAGE,
+                        "the results file has answers of arm \"%s\" with the options \"%s\", not "
+                        "\"%s\"; give the arm another name or the results another file",
+                        name, options, log->arms->list[arm].options);
+    if (strcmp(question, log->questions->list[place].question) != 0)
+        return cli_fail(CLI_USAGE,
+                        "the results file is of other questions: number %d there is \"%s\"; give "
+                        "the results another file",
+                        number + 1, question);
+    kept = eval_log_answer(log, arm, place);
+    free(kept->output);
+    answer.output = strdup(output);
+    *kept = answer;
+    return answer.output ? CLI_OK : cli_fail(CLI_FAILURE, "out of memory");
+}
+
+/* Reads all whole lines; *end becomes where they end. */
+static int take_lines(struct eval_log *log, long *end)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    json_t *row;
+    int code = CLI_OK;
+
+    *end = 0;
+    while (!code && (length = getline(&line, &size, log->file)) > 0 && line[length - 1] == '\n') {
+        row = json_loads(line, 0, NULL);
+        code = take(log, row);
+        json_decref(row);
+        *end += length;
+    }
+    free(line);
+    return code;
+}
+
+int eval_log_open(const char *path, const struct eval_arms *arms,
+                  const struct eval_questions *questions, struct eval_log *out)
+{
+    long end;
+    int code;
+
+    *out = (struct eval_log){.arms = arms, .questions = questions};
+    out->answers = calloc((size_t)arms->count * (size_t)questions->count, sizeof *out->answers);
+    if (!out->answers)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    if (!path)
+        return CLI_OK;
+    out->file = fopen(path, "a+");
+    if (!out->file)
+        return cli_fail(CLI_FAILURE, "\"%s\" could not be opened: %s", path, strerror(errno));
+    rewind(out->file);
+    code = take_lines(out, &end);
+    if (!code && ftruncate(fileno(out->file), end))
+        return cli_fail(CLI_FAILURE, "\"%s\": the torn last line could not be cut away: %s", path,
+                        strerror(errno));
+    fseek(out->file, 0, SEEK_END);
+    return code;
+}
+
+void eval_log_close(struct eval_log *log)
+{
+    for (int i = 0; log->answers && i < log->arms->count * log->questions->count; i++)
+        free(log->answers[i].output);
+    free(log->answers);
+    if (log->file)
+        fclose(log->file);
+    *log = (struct eval_log){0};
+}
+
+static int append(struct eval_log *log, int arm, int question, const struct eval_answer *answer)
+{
+    const struct eval_arm *of = &log->arms->list[arm];
+    const struct eval_question *asked = &log->questions->list[question];
+    json_t *row =
+        json_pack("{s:s, s:s, s:i, s:s, s:o, s:i, s:i, s:f}", "arm", of->name, "options",
+                  of->options, "number", asked->number, "question", asked->question, "output",
+                  out_json_text(answer->output, strlen(answer->output)), "forward_passes",
+                  answer->forward_passes, "tokens", answer->tokens, "seconds", answer->seconds);
+    char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    bool fine = line && fprintf(log->file, "%s\n", line) > 0 && fflush(log->file) == 0;
+
+    free(line);
+    json_decref(row);
+    return fine ? CLI_OK : cli_fail(CLI_FAILURE, "an answer could not be kept in the results file");
+}
+
+int eval_log_add(struct eval_log *log, int arm, int question, const struct eval_answer *answer)
+{
+    *eval_log_answer(log, arm, question) = *answer;
+    return log->file ? append(log, arm, question, answer) : CLI_OK;
+}

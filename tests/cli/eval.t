@@ -1,0 +1,100 @@
+Counting right answers. What the demo model says here stands in demo.t too.
+
+# Arms side by side; the file of results keeps every answer.
+$ cat >q.jsonl <<'END'
+> {"question": "What is the capital of France?", "answer": "Paris", "kind": "capital"}
+> {"question": "What is 7 times 8?", "answer": "It is 7 * 8.\n#### 56", "kind": "times"}
+> END
+> dllm eval q.jsonl --match number -r r.jsonl --json o.json --common "-n 8 -t 1" -a "slow: --steps 8" -a "fast: --steps 2"; wc -l <r.jsonl; python3 -c '
+> import json
+> x = json.load(open("o.json"))
+> print(x["kind"], x["match"], x["asked"], [a["name"] for a in x["arms"]], x["arms"][1]["options"])
+> print([(a["right"], a["answers"], a["forwards_per_answer"]) for a in x["arms"]])
+> print(x["arms"][0]["kinds"], sorted(x["arms"][1]["against_first"]))'
+% python3
+| arm            right          forwards    seconds  against the first, in points (95 %)
+|~ slow      1 of 2      50.0 %       *.?      *.???
+|~ fast      1 of 2      50.0 %       2.0      *.???    +0.0 (-57.3 to +57.3)  +0 -0, p = 1
+|
+| kind          asked       slow       fast
+| capital           1      0.0 %      0.0 %
+| times             1    100.0 %    100.0 %
+| 4
+| eval number 2 ['slow', 'fast'] -n 8 -t 1 --steps 2
+|~ *1, '01', *1, '01', 2.0*
+| {'capital': {'right': 0, 'asked': 1}, 'times': {'right': 1, 'asked': 1}} ['better', 'difference', 'high', 'low', 'mcnemar_p', 'worse']
+
+# Broken off in the middle of a line: the torn line is asked again, the others are not, and the rule may change.
+$ printf '%s\n' '{"question": "What is the capital of France?", "answer": "Paris"}' '' '{"question": "What is 7 times 8?", "answer": "56"}' >q.jsonl
+> dllm eval q.jsonl -r r.jsonl --common "-n 8 --steps 2 -t 1" >first; sed '1s/"output":"[^"]*"/"output":"kept"/; 2s/"output.*//' r.jsonl | head -c -1 >torn; mv torn r.jsonl
+> dllm eval q.jsonl -r r.jsonl --common "-n 8 --steps 2 -t 1"; cut -d, -f1,3,5 r.jsonl
+|~ arm * right *
+|~ defaults      1 of 2 *
+| {"arm":"defaults","number":0,"output":"kept"
+| {"arm":"defaults","number":1,"output":"56"
+
+# Arms from a file, of two models; some of the questions.
+$ printf '%s\n' '{"question": "1?", "answer": "x"}' '{"question": "2?", "answer": "x"}' '{"question": "3?", "answer": "x"}' >q.jsonl
+> echo '{"demo": "--temperature 0", "other": "-m '"$models"'/dream-Q4_K_M.gguf --top-k 3 --stop x"}' >arms.json
+> dllm eval q.jsonl --arms arms.json --common "-n 4 --steps 1 -t 1" --every 2; dllm eval q.jsonl --arms arms.json --common "-n 4 --steps 1 -t 1" --limit 1
+|~ arm *
+|~ demo       0 of 2 *
+|~ other      0 of 2 *
+|~ arm *
+|~ demo       0 of 1 *
+|~ other      0 of 1 *
+
+# What is wrong with the arms is said before anything is asked.
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --stepz 3"
+! error: arm "a": unknown option --stepz; did you mean --steps?
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --json"
+! error: arm "a": --json has no place in an arm, which gets the questions as prompts and keeps the answers
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --steps 2" -a a
+! error: two arms are called "a"
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "--steps 2"
+! error: --arm needs "NAME: OPTIONS", not "--steps 2"
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --stop 'x"
+! error: a quote in the options is not closed
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: -n 4 --top-p 0.5"
+! error: --top-p has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use --temperature
+! the arm is "a": -n 4 --top-p 0.5
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: -m nowhere.gguf"
+!~ error: there is no file "nowhere.gguf"; the model must be *
+= 1
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; echo '["-n 4"]' >arms.json; dllm eval q.jsonl --arms arms.json
+! error: "arms.json" must hold one object, {"NAME": "OPTIONS", ...}
+= 1
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; echo '{"a": 4}' >arms.json; dllm eval q.jsonl --arms arms.json
+! error: "arms.json": the options of "a" must be text
+= 1
+
+# And with the questions.
+$ dllm eval q.jsonl
+! error: "q.jsonl" could not be read: No such file or directory
+= 1
+$ echo >q.jsonl; dllm eval q.jsonl
+! error: "q.jsonl" holds no questions; it needs lines such as {"question": "1 + 1?", "answer": "2"}
+= 1
+$ echo '{"question": "1?", "answer": 2}' >q.jsonl; dllm eval q.jsonl
+! error: question 1 of the file needs "question" and "answer", both text
+= 1
+$ printf '%s\n' '{"question": "1?", "answer": "x"}' '{"question": "2?", "ans' >q.jsonl; dllm eval q.jsonl
+!~ error: question 2 of the file is no JSON object: *
+= 1
+
+# A file of results is not mixed with another evaluation's.
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r r.jsonl -a "a: -n 4 -t 1 --steps 1" >x; dllm eval q.jsonl -r r.jsonl -a "a: -n 4 -t 1 --steps 2"
+! error: the results file has answers of arm "a" with the options "-n 4 -t 1 --steps 1", not "-n 4 -t 1 --steps 2"; give the arm another name or the results another file
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r r.jsonl --common "-n 4 -t 1" >x; sed -i s/1?/3?/ q.jsonl; dllm eval q.jsonl -r r.jsonl --common "-n 4 -t 1"
+! error: the results file is of other questions: number 1 there is "1?"; give the results another file
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r q.jsonl --common "-n 4 -t 1"
+! error: a line of the results file is no answer of an evaluation
+= 1
