@@ -21,6 +21,10 @@
 #define QWEN2                                                                                      \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"                            \
     "| ?[^" S "\\p{L}\\p{N}]+[\\r\\n]*|" S "*[\\r\\n]+|" S "+(?!" NOT_S ")|" S "+"
+/* Line ends after symbols are pieces of their own here. */
+#define SEED_CODER                                                                                 \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"                            \
+    "| ?[^" S "\\p{L}\\p{N}]+|" S "*[\\r\\n]+|" S "+(?!" NOT_S ")|" S "+"
 #define BAILINGMOE                                                                                 \
     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}"                                  \
     "| ?[^" S "\\p{L}\\p{N}]++[\\r\\n]*|" S "*[\\r\\n]|" S "+(?!" NOT_S ")|" S "+"
@@ -31,6 +35,7 @@ static const struct {
     {"qwen2", QWEN2},
     {"bailingmoe", BAILINGMOE},
     {"llada-moe", BAILINGMOE},
+    {"seed-coder", SEED_CODER},
 };
 
 struct pretok {

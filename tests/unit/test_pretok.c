@@ -78,6 +78,25 @@ static void words_digits_and_symbols(void **state)
     check("e\xCC\x81x", "e|\xCC\x81x");
 }
 
+static void check_one(const char *name, const char *text, const char *expected)
+{
+    char *pieces = cut(name, string_of(text));
+
+    assert_string_equal(pieces, expected);
+    free(pieces);
+}
+
+/* Breaks if seed-coder's expression lets symbols take the line ends after them,
+ * which is all that sets it apart from qwen2's. */
+static void seed_coder_keeps_line_ends_apart(void **state)
+{
+    (void)state;
+    check_one("seed-coder", "ab//\r\n\r\ncd", "ab|//|\r\n\r\n|cd");
+    check_one("seed-coder", "f(x) -> y;\n\n\nz", "f|(x|)| ->| y|;|\n\n\n|z");
+    check_one("seed-coder", "it's WE'RE 1234  \n  x", "it|'s| WE|'RE| |1|2|3|4|  \n| | x");
+    check_one("seed-coder", "a.b .c !!   ", "a|.b| .|c| !!|   ");
+}
+
 /* Breaks if contractions need lower case, or are taken from longer words. */
 static void contractions(void **state)
 {
@@ -134,7 +153,7 @@ static void unknown_names_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         assert_int_equal(pretok_create(string_of(bad[i]), &pretok, &error), DLLM_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(error.message, "qwen2, bailingmoe, llada-moe"));
+        assert_non_null(strstr(error.message, "qwen2, bailingmoe, llada-moe, seed-coder"));
     }
     assert_non_null(strstr(error.message, "\"default\""));
 }
@@ -180,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_digits_and_symbols),
         cmocka_unit_test(contractions),
+        cmocka_unit_test(seed_coder_keeps_line_ends_apart),
         cmocka_unit_test(white_space),
         cmocka_unit_test(bytes_that_are_not_text),
         cmocka_unit_test(unknown_names_are_refused),
