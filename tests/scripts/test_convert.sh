@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# scripts/convert on small folders that are built as the published ones are: the file's logits must be those
+# of the published forward pass in double precision, the vocabulary must give the published ids, and a
+# folder or file with one fault must be refused with a message that names it.
+# Exit status 77: python3 or numpy are not installed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+dllm=$(realpath "${BUILD:-build}/dllm") || exit 1
+root=$PWD
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || {
+    echo "python3 with numpy is not installed"
+    exit 77
+}
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cd "$tree" || exit 1
+passed=0 failed=0
+
+expect() { # name, then a command that must succeed
+    local name=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name: $output"
+    fi
+}
+
+convert() { "$root/scripts/convert" "$@"; }
+
+# The file's logits against the published ones: the worst row's relative RMS must be below a bound.
+logits_agree() { # folder file bound
+    "$dllm" logits -m "$2" --tokens "$(cat "$1.ids")" --rows all --out got.npy >log 2>&1 || {
+        cat log
+        return 1
+    }
+    /usr/bin/python3 - "$1.logits.npy" "$3" <<'END'
+import sys
+import numpy as np
+want = np.load(sys.argv[1])
+got = np.load("got.npy").reshape(want.shape)
+worst = np.sqrt(((got - want) ** 2).sum(1) / (want ** 2).sum(1)).max()
+print("relative RMS of the worst row: %.2e" % worst)
+sys.exit(not worst < float(sys.argv[2]))
+END
+}
+
+same_ids() { # folder file: text and its published ids
+    local ids
+    ids=$("$dllm" tokenize -m "$2" --no-chat "hello the<|eot_id|>x<tool>")
+    [ "$ids" = "[259, 261, 302, 87, 310]" ] || [ "$ids" = "[300, 259, 261, 302, 87, 310]" ] || {
+        echo "ids are $ids"
+        return 1
+    }
+}
+
+refused() { # pattern, then a command that must fail with a message like it
+    local pattern=$1 output
+    shift
+    output=$("$@" 2>&1) && {
+        echo "succeeded: $output"
+        return 1
+    }
+    # shellcheck disable=SC2053
+    [[ $output == $pattern ]] || {
+        echo "said: $output"
+        return 1
+    }
+}
+
+for kind in llada llada-tied dream llada-moe rnd1; do
+    /usr/bin/python3 "$root/tests/scripts/published_model.py" $kind $kind || exit 1
+    # What the folder holds, as it is and widened, must agree to the last digits of f32; types with fewer
+    # digits to the rounding of their weights, 2^-11 and 2^-8 of each.
+    expect "$kind is converted" convert $kind $kind.gguf
+    expect "$kind gives the published logits" logits_agree $kind $kind.gguf 1e-5
+    expect "$kind has the published vocabulary" same_ids $kind $kind.gguf
+    expect "$kind agrees with its folder" convert --check $kind.gguf $kind
+    for type_bound in F32:1e-5 F16:3e-3 BF16:3e-2; do
+        expect "$kind as ${type_bound%:*}" convert $kind $kind-t.gguf --type "${type_bound%:*}"
+        expect "$kind as ${type_bound%:*} gives the published logits" \
+            logits_agree $kind $kind-t.gguf "${type_bound#*:}"
+    done
+done
+
+# What the file says about the model.
+inspect() { "$dllm" inspect "$1" | grep -qF -- "$2"; }
+expect "the mask is the published one" inspect llada.gguf "tokenizer.ggml.mask_token_id (u32) = 304"
+expect "the end of a turn is found" inspect llada.gguf "tokenizer.ggml.eot_token_id (u32) = 302"
+expect "the template is kept" inspect llada.gguf "tokenizer.chat_template (string)"
+expect "grouped heads are written" inspect llada-tied.gguf "llada.attention.head_count_kv (u32) = 1"
+expect "head dimensions are written" inspect rnd1.gguf "rnd1.attention.key_length (u32) = 64"
+expect "router stays F32" inspect rnd1.gguf "blk.0.ffn_gate_inp.weight F32"
+expect "shift is written" inspect dream.gguf "diffusion.shift_logits (bool) = true"
+
+# --check finds what differs.
+cp -r llada-moe other
+sed -i 's/"num_experts": 5/"num_experts": 4/; s/"rms_norm_eps": 1e-05/"rms_norm_eps": 1e-06/' other/config.json
+expect "--check refuses a folder that is not whole" refused "error: tensor blk.0.ffn_down_exps.weight has 5 parts, expected 4*" \
+    convert --check llada-moe.gguf other
+expect "--check names another architecture" refused "the file is a dream model, the folder a llada one" \
+    convert --check dream.gguf llada
+expect "--check names keys and tensors" refused "*key llada.attention.head_count_kv is 2, 1 was expected*tensor blk.0.attn_k.weight has shape \[64, 64\], \[64, 32\] was expected*tensor output.weight has no counterpart in the folder" \
+    convert --check llada.gguf llada-tied
+expect "--check refuses what is no file" refused "error: config.json: no such file*" \
+    convert --check config.json llada
+head -c 3000 llada.gguf >cut.gguf
+expect "--check refuses a cut file" refused "error: cut.gguf: cut or damaged after * bytes; expected a whole GGUF file" \
+    convert --check cut.gguf llada
+
+# Faults of the folder; nothing may be left under the name of the file.
+fault() { # name pattern, then what breaks a copy of dream's folder
+    local name=$1 pattern=$2
+    shift 2
+    rm -rf broken
+    cp -r dream broken
+    (cd broken && eval "$*")
+    expect "$name" refused "$pattern" convert broken broken.gguf
+    expect "$name: no file is left" [ ! -e broken.gguf ]
+    expect "$name: no part of one is left" [ -z "$(ls | grep partial)" ]
+}
+fault "a missing shard" "error: broken/model-00002-of-00002.safetensors is missing; model.safetensors.index.json lists it: download it" \
+    rm model-00002-of-00002.safetensors
+fault "a cut shard" "error: *model-00002-of-00002.safetensors: tensor * ends at byte *, the file at *: download it again" \
+    truncate -s -100 model-00002-of-00002.safetensors
+fault "no safetensors file" "error: *: a header of * bytes in a file of *; this is no whole safetensors file: download it again" \
+    "echo '<!DOCTYPE html>' >model-00001-of-00002.safetensors"
+fault "no config.json" "error: broken/config.json is missing; expected the folder of a model as it is published" \
+    rm config.json
+fault "another architecture" "error: config.json names the architecture LlamaForCausalLM; expected one of LLaDAModelLM, *" \
+    "sed -i s/DreamModel/LlamaForCausalLM/ config.json"
+fault "more layers than tensors" "error: broken has no tensor for blk.2.attn_k.bias; a dream model of 3 layers must have it" \
+    "sed -i 's/\"num_hidden_layers\": 2/\"num_hidden_layers\": 3/' config.json"
+fault "fewer layers than tensors" "error: *: tensor model.layers.1.* (blk.1.*) has no place in a dream model of 1 layers; *" \
+    "sed -i 's/\"num_hidden_layers\": 2/\"num_hidden_layers\": 1/' config.json"
+fault "another width" "error: *: tensor model.layers.0.mlp.down_proj.weight has shape \[64, 96\], expected \[64, 128\] by config.json" \
+    "sed -i 's/\"intermediate_size\": 96/\"intermediate_size\": 128/' config.json"
+fault "stretched rope" "error: config.json sets rope_scaling to {'type': 'yarn'}, which is not supported; expected None" \
+    "sed -i 's/\"rope_scaling\": null/\"rope_scaling\": {\"type\": \"yarn\"}/' config.json"
+fault "an unknown expression" "error: tokenizer.json cuts text by *, which is not one of the expressions of bailingmoe, qwen2, seed-coder; *" \
+    "cp ../llada/tokenizer.json . && sed -i 's/sdmt/sdmtx/' tokenizer.json"
+fault "no mask" "error: neither config.json (mask_token_id) nor the vocabulary (<|mask|>) names the mask token; *" \
+    "sed -i 's/\"mask_token_id\": 303/\"x\": 1/' config.json; sed -i 's/<|mask|>/<|musk|>/' tokenizer_config.json"
+fault "damaged JSON" "error: broken/config.json is not JSON: *; download it again" \
+    "truncate -s 30 config.json"
+
+# Values that F16 cannot hold.
+rm -rf broken
+cp -r llada broken
+/usr/bin/python3 - <<'END'
+data = bytearray(open("broken/model.safetensors", "rb").read())
+data[-4:] = b"\x00\x00\x80\x47"  # 65536
+open("broken/model.safetensors", "wb").write(data)
+END
+expect "a value beyond F16" refused "error: tensor output.weight has values beyond F16's 65504; use --type BF16 or F32" \
+    convert broken broken.gguf --type F16
+expect "a value beyond F16: no file is left" [ ! -e broken.gguf ]
+expect "--type with --check" refused "*--type says what to write; --check writes nothing: leave one out" \
+    convert --check llada.gguf llada --type F16
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
