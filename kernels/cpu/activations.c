@@ -6,20 +6,13 @@
 
 unsigned activation_form_of(uint32_t type)
 {
-    switch (type) {
-    case DTYPE_F32:
-    case DTYPE_F16:
-    case DTYPE_BF16:
-        return ACTIVATION_F32;
-    case DTYPE_Q4_K:
-    case DTYPE_Q5_K:
-    case DTYPE_Q6_K:
-        return ACTIVATION_Q8_256;
-    case DTYPE_Q8_0:
-        return ACTIVATION_Q8_32;
-    default:
+    const struct dtype_info *info = dtype_info(type);
+    if (!info || !info->matrix) {
         return 0;
     }
+    return info->block_weights == 1    ? ACTIVATION_F32
+           : info->block_weights == 32 ? ACTIVATION_Q8_32
+                                       : ACTIVATION_Q8_256;
 }
 
 /* The next array of `count` records of `bytes` each behind *end, which moves to
@@ -43,6 +36,7 @@ static size_t cut(struct activations *out, char *storage, size_t count)
         q8->q = take(storage, &end, count, SUPER_BLOCK);
         q8->scale = take(storage, &end, count, sizeof(*q8->scale));
         q8->sums32 = take(storage, &end, count, 8 * sizeof(*q8->sums32));
+        q8->sums16 = take(storage, &end, count, 16 * sizeof(*q8->sums16));
         q8->start16 = take(storage, &end, count, 16 * sizeof(*q8->start16));
         q8->start8 = take(storage, &end, count, 32 * sizeof(*q8->start8));
         q8->start2 = take(storage, &end, count, 32 * sizeof(*q8->start2));

@@ -5,8 +5,8 @@
  * contiguous. The last super-block is padded with zeros.
  *
  * int8 forms: q = round-half-even(x * (127 / max|x|)) with one scale
- * max|x| / 127 per 256 values (weights in super-blocks of 256) or per 32 values
- * (Q8_0). A block without a magnitude of ACTIVATION_TINY or more has scale 0
+ * max|x| / 127 per 256 values (weights in blocks of 256) or per 32 values
+ * (weights in blocks of 32). A block without a magnitude of ACTIVATION_TINY or more has scale 0
  * and q = 0. A block with a NaN or an infinity has q = 0 and that NaN or
  * infinity as its scale, so that everything computed from it is not finite.
  */
@@ -24,8 +24,8 @@ enum { SUPER_BLOCK = 256 };
 /* Which form a weight type multiplies with; bits of a set. */
 enum activation_form {
     ACTIVATION_F32 = 1,    /* F32, F16, BF16 weights */
-    ACTIVATION_Q8_256 = 2, /* Q4_K, Q5_K, Q6_K */
-    ACTIVATION_Q8_32 = 4   /* Q8_0 */
+    ACTIVATION_Q8_256 = 2, /* weights in blocks of 256 */
+    ACTIVATION_Q8_32 = 4   /* weights in blocks of 32 */
 };
 
 /* The form for a weight type (enum dtype), 0 if it has no kernel. */
@@ -54,7 +54,8 @@ enum activation_wide { WIDE_Q4_K = 1, WIDE_Q5_K = 2, WIDE_Q6_K = 4 };
 struct activations_q8_256 {
     int8_t *q;        /* [256], see activation_place */
     float *scale;     /* one */
-    int16_t *sums32;  /* [8] sums of 32 values: Q4_K and Q5_K minimums */
+    int16_t *sums32;  /* [8] sums of 32 values: minimums of sub-blocks of 32 */
+    int16_t *sums16;  /* [8 pairs][2] sums of a group of 16: Q2_K minimums */
     int32_t *start16; /* [8 pairs][2] -32 * sum of a group: Q6_K counts q from 0 */
     int32_t *start8;  /* [8 pairs][2 halves][2] the same per half group */
     int16_t *start2;  /* [8 pairs][2][2] the same, values 0, 1 and 2, 3 of each four apart */

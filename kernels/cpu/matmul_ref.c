@@ -4,116 +4,55 @@
  *
  * For each row and token the super-blocks are met in order of the width, whose
  * last super-block is padded with zero weights and zero inputs.
- *   Q4_K, Q5_K, Q6_K: total and minimums are exact integers,
+ *   types of 256 weights a block: total = sum of weight * x and minimums = sum
+ *   of minimum * x are exact integers (unpack.h),
  *       v = d * (float)total          one rounding each
- *       v = fma(-dmin, minimums, v)   not for Q6_K
+ *       v = fma(-dmin, minimums, v)   where the type has minimums
  *       y = fma(scale, v, y)
- *   Q8_0, per block of 32: v = d * (float)sum, y = fma(scale, v, y)
+ *   types of 32 weights a block, per block:
+ *       v = d * (float)sum
+ *       v = fma(m, (float)(sum of x), v)   where the type has m
+ *       y = fma(scale, v, y)
  *   F32, F16, BF16, per weight: y = fma(w, x, y)
  * with y = 0 at first. Then y + bias, then out + y if accumulating.
  *
- * Bounds: with |x| <= 127 and 6-bit scales, a Q4_K total is at most
- * 256 * 15 * 127 * 63 = 30,723,840, Q5_K's 63,495,936 and Q6_K's
- * 256 * 32 * 127 * 128 = 133,169,152, all below 2^31. Minimums are at most
- * 8 * 63 * 32 * 127 = 2,048,256 and a Q8_0 sum 32 * 128 * 127 = 520,192, both
- * below 2^24 and exact as f32.
+ * Bounds: |x| <= 127. The largest weights are Q6_K's: a total is at most
+ * 256 * 127 * 32 * 128 = 133,169,152, below 2^31. Minimums are at most
+ * 8 * 63 * 32 * 127 = 2,048,256 and a sum over a block of 32 at most
+ * 32 * 128 * 127 = 520,192, both below 2^24 and exact as f32.
  *
  * Against the exact sum of the same (quantized) inputs and weights, a result is
  * within (n + 8) * 2^-24 * sum of |w x|, n being the length of its fma chain
  * (super-blocks, blocks of 32, or weights): each step of the chain rounds once,
  * at a size of at most that sum; the eight are the roundings of v and of the
- * decoded weight. Where v is a difference (Q4_K, Q5_K), |d * scale * q| and
- * |dmin * minimum| count each by itself.
+ * decoded weight. Where v is a difference or a sum (Q2_K, Q4_K, Q5_K, Q4_1,
+ * Q5_1), its two parts count each by itself.
  */
-#include "blocks.h"
 #include "compiler.h"
 #include "half.h"
 #include "kernels.h"
 #include "prepare.h"
+#include "unpack.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A super-block of a K type as integers, in the order of activation_place. */
-struct ref_block {
-    int16_t weight[SUPER_BLOCK];  /* scale * q */
-    int16_t minimum[SUPER_BLOCK]; /* zero for Q6_K */
-    float d, dmin;
-};
-
-/* The 6-bit scale and minimum of sub-block j of Q4_K and Q5_K. */
-static void unpack_scale(const uint8_t s[12], int j, int *scale, int *minimum)
+/* One super-block of one row onto one sum per token. Weights and inputs meet in
+ * the order of the inputs. */
+static void add_256(const struct unpacked_256 *w, const struct activations *in, int b, float *sums)
 {
-    if (j < 4) {
-        *scale = s[j] & 63;
-        *minimum = s[j + 4] & 63;
-    } else {
-        *scale = (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
-        *minimum = s[j + 4] >> 4 | s[j] >> 6 << 4;
-    }
-}
-
-static int nibble(const uint8_t q[128], int i)
-{
-    return q[i / 64 * 32 + i % 32] >> (i / 32 % 2 * 4) & 15;
-}
-
-static void decode_q4_k(const void *bytes, struct ref_block *out)
-{
-    struct block_q4_k block;
-    memcpy(&block, bytes, sizeof(block));
-    out->d = half_to_float(block.d);
-    out->dmin = half_to_float(block.dmin);
+    int16_t weight[SUPER_BLOCK], minimum[SUPER_BLOCK];
     for (int i = 0; i < SUPER_BLOCK; i++) {
-        int scale, minimum, at = activation_place(i);
-        unpack_scale(block.scales, i / 32, &scale, &minimum);
-        out->weight[at] = (int16_t)(scale * nibble(block.q, i));
-        out->minimum[at] = (int16_t)minimum;
+        weight[activation_place(i)] = w->weight[i];
+        minimum[activation_place(i)] = w->minimum[i];
     }
-}
-
-static void decode_q5_k(const void *bytes, struct ref_block *out)
-{
-    struct block_q5_k block;
-    memcpy(&block, bytes, sizeof(block));
-    out->d = half_to_float(block.d);
-    out->dmin = half_to_float(block.dmin);
-    for (int i = 0; i < SUPER_BLOCK; i++) {
-        int scale, minimum, at = activation_place(i);
-        unpack_scale(block.scales, i / 32, &scale, &minimum);
-        int q = nibble(block.q, i) + 16 * (block.high[i % 32] >> (i / 32) & 1);
-        out->weight[at] = (int16_t)(scale * q);
-        out->minimum[at] = (int16_t)minimum;
-    }
-}
-
-static void decode_q6_k(const void *bytes, struct ref_block *out)
-{
-    struct block_q6_k block;
-    memcpy(&block, bytes, sizeof(block));
-    out->d = half_to_float(block.d);
-    out->dmin = 0.0f;
-    for (int i = 0; i < SUPER_BLOCK; i++) {
-        int half = i / 128, part = i / 32 % 4, at = activation_place(i);
-        int low = block.low[half * 64 + part % 2 * 32 + i % 32] >> (part / 2 * 4) & 15;
-        int high = block.high[half * 32 + i % 32] >> (2 * part) & 3;
-        out->weight[at] = (int16_t)(block.scales[i / 16] * ((low | high << 4) - 32));
-        out->minimum[at] = 0;
-    }
-}
-
-typedef void ref_decode(const void *bytes, struct ref_block *out);
-
-/* One super-block of one row onto one sum per token. */
-static void add_k_block(const struct ref_block *w, const struct activations *in, int b, float *sums)
-{
     for (int t = 0; t < in->tokens; t++) {
         size_t row = (size_t)b * (size_t)in->tokens + (size_t)t;
-        const int8_t *q = in->q8_256.q + row * SUPER_BLOCK;
+        const int8_t *x = in->q8_256.q + row * SUPER_BLOCK;
         int32_t total = 0, minimums = 0;
         for (int i = 0; i < SUPER_BLOCK; i++) {
-            total += w->weight[i] * q[i];
-            minimums += w->minimum[i] * q[i];
+            total += weight[i] * x[i];
+            minimums += minimum[i] * x[i];
         }
         /* Without minimums the fma adds -0 * 0 = -0, which changes nothing. */
         float v = fmaf(-w->dmin, (float)minimums, w->d * (float)total);
@@ -121,20 +60,23 @@ static void add_k_block(const struct ref_block *w, const struct activations *in,
     }
 }
 
-static void add_q8_0_block(const uint8_t *bytes, const struct activations *in, int b, float *sums)
+/* The eight blocks of a super-block of one row. */
+static void add_32(const struct unpacked_32 w[8], const struct activations *in, int b, float *sums)
 {
     for (int t = 0; t < in->tokens; t++) {
         size_t row = (size_t)b * (size_t)in->tokens + (size_t)t;
+        const int8_t *q = in->q8_32.q + row * SUPER_BLOCK;
         for (int j = 0; j < 8; j++) {
-            const int8_t *q = in->q8_32.q + row * SUPER_BLOCK;
-            struct block_q8_0 block;
-            memcpy(&block, bytes + (size_t)j * sizeof(block), sizeof(block));
-            int32_t sum = 0;
+            int32_t sum = 0, inputs = 0;
             for (int i = 0; i < 32; i++) {
-                sum += block.q[i] * q[activation_place(32 * j + i)];
+                int x = q[activation_place(32 * j + i)];
+                sum += w[j].weight[i] * x;
+                inputs += x;
             }
-            float v = half_to_float(block.d) * (float)sum;
-            sums[t] = fmaf(in->q8_32.scale[row * 8 + j], v, sums[t]);
+            /* Without m the fma adds a zero, which can change the sign of a zero v
+             * and nothing in y. */
+            float v = fmaf(w[j].m, (float)inputs, w[j].d * (float)sum);
+            sums[t] = fmaf(in->q8_32.scale[row * 8 + (size_t)j], v, sums[t]);
         }
     }
 }
@@ -169,54 +111,75 @@ static void copy_block(const struct matmul_item *item, int r, int b, size_t byte
     memset(out + count, 0, bytes - count);
 }
 
+/* The block at byte `at` of row r. */
+static const uint8_t *block_of(const struct matmul_item *item, int r, size_t at)
+{
+    return (const uint8_t *)item->weights + (size_t)r * item->row_bytes + at;
+}
+
 static float *clear_sums(const struct matmul_item *item)
 {
     memset(item->scratch, 0, (size_t)item->in->tokens * sizeof(float));
     return item->scratch;
 }
 
-static void matmul_k_ref(const struct matmul_item *item, size_t bytes, ref_decode *decode)
+static void matmul_256_ref(const struct matmul_item *item, uint32_t type)
 {
     for (int r = 0; r < item->rows; r++) {
         float *sums = clear_sums(item);
         for (int b = 0; b < item->in->blocks; b++) {
-            uint8_t copy[sizeof(struct block_q6_k)];
-            struct ref_block block;
-            copy_block(item, r, b, bytes, copy);
-            decode(copy, &block);
-            add_k_block(&block, item->in, b, sums);
+            const size_t bytes = dtype_info(type)->block_bytes;
+            struct unpacked_256 block;
+            unpack_256_of(type)(block_of(item, r, (size_t)b * bytes), &block);
+            add_256(&block, item->in, b, sums);
         }
         finish_row(item, r, sums);
     }
 }
 
-static void matmul_q4_k_ref(const struct matmul_item *item)
-{
-    matmul_k_ref(item, sizeof(struct block_q4_k), decode_q4_k);
-}
-
-static void matmul_q5_k_ref(const struct matmul_item *item)
-{
-    matmul_k_ref(item, sizeof(struct block_q5_k), decode_q5_k);
-}
-
-static void matmul_q6_k_ref(const struct matmul_item *item)
-{
-    matmul_k_ref(item, sizeof(struct block_q6_k), decode_q6_k);
-}
-
-static void matmul_q8_0_ref(const struct matmul_item *item)
+static void matmul_32_ref(const struct matmul_item *item, uint32_t type)
 {
     for (int r = 0; r < item->rows; r++) {
         float *sums = clear_sums(item);
         for (int b = 0; b < item->in->blocks; b++) {
-            uint8_t copy[8 * sizeof(struct block_q8_0)];
-            copy_block(item, r, b, sizeof(copy), copy);
-            add_q8_0_block(copy, item->in, b, sums);
+            const size_t bytes = dtype_info(type)->block_bytes;
+            struct unpacked_32 blocks[8] = {0};
+            for (size_t j = 0, at = (size_t)b * 8 * bytes; j < 8 && at < item->row_bytes; j++) {
+                unpack_32_of(type)(block_of(item, r, at), &blocks[j]);
+                at += bytes;
+            }
+            add_32(blocks, item->in, b, sums);
         }
         finish_row(item, r, sums);
     }
 }
+
+/* A matmul_kernel has no room for a type, so each type has its own. */
+#define MATMUL_REF(name, TYPE, weights)                                                            \
+    static void matmul_##name##_ref(const struct matmul_item *item)                                \
+    {                                                                                              \
+        matmul_##weights##_ref(item, TYPE);                                                        \
+    }
+
+MATMUL_REF(q4_0, DTYPE_Q4_0, 32)
+MATMUL_REF(q4_1, DTYPE_Q4_1, 32)
+MATMUL_REF(q5_0, DTYPE_Q5_0, 32)
+MATMUL_REF(q5_1, DTYPE_Q5_1, 32)
+MATMUL_REF(q8_0, DTYPE_Q8_0, 32)
+MATMUL_REF(iq4_nl, DTYPE_IQ4_NL, 32)
+MATMUL_REF(q2_k, DTYPE_Q2_K, 256)
+MATMUL_REF(q3_k, DTYPE_Q3_K, 256)
+MATMUL_REF(q4_k, DTYPE_Q4_K, 256)
+MATMUL_REF(q5_k, DTYPE_Q5_K, 256)
+MATMUL_REF(q6_k, DTYPE_Q6_K, 256)
+MATMUL_REF(iq4_xs, DTYPE_IQ4_XS, 256)
+MATMUL_REF(iq3_s, DTYPE_IQ3_S, 256)
+MATMUL_REF(iq3_xxs, DTYPE_IQ3_XXS, 256)
+MATMUL_REF(iq2_s, DTYPE_IQ2_S, 256)
+MATMUL_REF(iq2_xs, DTYPE_IQ2_XS, 256)
+MATMUL_REF(iq2_xxs, DTYPE_IQ2_XXS, 256)
+MATMUL_REF(tq1_0, DTYPE_TQ1_0, 256)
+MATMUL_REF(tq2_0, DTYPE_TQ2_0, 256)
 
 static void matmul_f32_ref(const struct matmul_item *item)
 {
@@ -264,8 +227,23 @@ void matmul_kernels_ref(struct cpu_kernels *kernels)
     kernels->matmul[DTYPE_F32] = matmul_f32_ref;
     kernels->matmul[DTYPE_F16] = matmul_f16_ref;
     kernels->matmul[DTYPE_BF16] = matmul_bf16_ref;
+    kernels->matmul[DTYPE_Q4_0] = matmul_q4_0_ref;
+    kernels->matmul[DTYPE_Q4_1] = matmul_q4_1_ref;
+    kernels->matmul[DTYPE_Q5_0] = matmul_q5_0_ref;
+    kernels->matmul[DTYPE_Q5_1] = matmul_q5_1_ref;
     kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_ref;
+    kernels->matmul[DTYPE_IQ4_NL] = matmul_iq4_nl_ref;
+    kernels->matmul[DTYPE_Q2_K] = matmul_q2_k_ref;
+    kernels->matmul[DTYPE_Q3_K] = matmul_q3_k_ref;
     kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_ref;
     kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_ref;
     kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_ref;
+    kernels->matmul[DTYPE_IQ4_XS] = matmul_iq4_xs_ref;
+    kernels->matmul[DTYPE_IQ3_S] = matmul_iq3_s_ref;
+    kernels->matmul[DTYPE_IQ3_XXS] = matmul_iq3_xxs_ref;
+    kernels->matmul[DTYPE_IQ2_S] = matmul_iq2_s_ref;
+    kernels->matmul[DTYPE_IQ2_XS] = matmul_iq2_xs_ref;
+    kernels->matmul[DTYPE_IQ2_XXS] = matmul_iq2_xxs_ref;
+    kernels->matmul[DTYPE_TQ1_0] = matmul_tq1_0_ref;
+    kernels->matmul[DTYPE_TQ2_0] = matmul_tq2_0_ref;
 }

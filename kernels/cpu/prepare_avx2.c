@@ -101,6 +101,8 @@ ALWAYS_INLINE void store_sums(__m256i first, __m256i second, struct activations_
     _mm256_storeu_si256((__m256i *)(out->start8 + row * 32 + 8 * h),
                         _mm256_shuffle_epi32(start8, 0xd8));
     __m128i sixteens = low_halves(_mm256_hadd_epi32(eights, eights));
+    _mm_storel_epi64((__m128i *)(out->sums16 + row * 16 + 4 * h),
+                     _mm_packs_epi32(sixteens, sixteens));
     _mm_storeu_si128((__m128i *)(out->start16 + row * 16 + 4 * h),
                      _mm_sub_epi32(_mm_setzero_si128(), _mm_slli_epi32(sixteens, 5)));
     __m128i sums = _mm_add_epi32(sixteens, _mm_shuffle_epi32(sixteens, 0x4e));

@@ -74,10 +74,12 @@ static uint8_t wide_bits(const int8_t q[SUPER_BLOCK])
     return (uint8_t)wide;
 }
 
-/* The three kinds of Q6_K starts of one group of 16; at: 2 * pair + (0 or 1). */
-static void group_starts(const int8_t q[16], struct activations_q8_256 *out, size_t row, int at)
+/* The sum of one group of 16 and Q6_K's three kinds of starts; at: 2 * pair + (0
+ * or 1). */
+static void group_sums(const int8_t q[16], struct activations_q8_256 *out, size_t row, int at)
 {
     int first = sum_of(q, 8), second = sum_of(q + 8, 8);
+    out->sums16[row * 16 + at] = (int16_t)(first + second);
     out->start16[row * 16 + at] = -32 * (first + second);
     int32_t *start8 = out->start8 + row * 32 + at / 2 * 4 + at % 2;
     start8[0] = -32 * first;
@@ -104,7 +106,7 @@ static void prepare_q8_256(const float x[SUPER_BLOCK], size_t row, struct activa
     }
     for (int at = 0; at < 16; at++) {
         int group = (at / 4) * 4 + at / 2 % 2 + at % 2 * 2;
-        group_starts(q + 16 * group, out, row, at);
+        group_sums(q + 16 * group, out, row, at);
     }
 }
 

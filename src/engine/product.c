@@ -5,7 +5,6 @@
  */
 #include "engine.h"
 
-#include "blocks.h"
 #include "dtype.h"
 #include "machine.h"
 #include "rng.h"
@@ -27,23 +26,6 @@ struct dllm_product {
     int count, next;
 };
 
-/* Where the floats of a block lie: the half floats of a scale, the upper half
- * of an f32. */
-struct float_places {
-    uint32_t type;
-    size_t first, second; /* the same where there is one */
-};
-
-static const struct float_places float_places[] = {
-    {DTYPE_Q4_K, offsetof(struct block_q4_k, d), offsetof(struct block_q4_k, dmin)},
-    {DTYPE_Q5_K, offsetof(struct block_q5_k, d), offsetof(struct block_q5_k, dmin)},
-    {DTYPE_Q6_K, offsetof(struct block_q6_k, d), offsetof(struct block_q6_k, d)},
-    {DTYPE_Q8_0, offsetof(struct block_q8_0, d), offsetof(struct block_q8_0, d)},
-    {DTYPE_F32, sizeof(uint16_t), sizeof(uint16_t)},
-    {DTYPE_F16, 0, 0},
-    {DTYPE_BF16, 0, 0},
-};
-
 /* Random bits to a float of ordinary size: a half float of 2^-7 to 2, an f32 or
  * bfloat16 of 2^-63 to 2. */
 static void tame_float(char *at)
@@ -57,14 +39,12 @@ static void tame_float(char *at)
 
 static void tame_blocks(uint32_t type, char *blocks, size_t bytes)
 {
-    const struct float_places *places = float_places;
-    size_t step = dtype_info(type)->block_bytes;
+    const struct dtype_info *info = dtype_info(type);
+    size_t upper_half = type == DTYPE_F32 ? sizeof(uint16_t) : 0;
 
-    while (places->type != type)
-        places++;
-    for (size_t at = 0; at < bytes; at += step) {
-        tame_float(blocks + at + places->first);
-        tame_float(blocks + at + places->second);
+    for (size_t at = 0; at < bytes; at += info->block_bytes) {
+        tame_float(blocks + at + upper_half + info->first_scale);
+        tame_float(blocks + at + upper_half + info->second_scale);
     }
 }
 

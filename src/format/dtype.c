@@ -11,39 +11,45 @@
 
 #include <stddef.h>
 
+#define BLOCK_TYPE(name, weights, block, first, second)                                            \
+    {                                                                                              \
+        name, weights, sizeof(struct block), true, offsetof(struct block, first),                  \
+            offsetof(struct block, second)                                                         \
+    }
+
 static const struct dtype_info types[DTYPE_LIMIT] = {
-    [DTYPE_F32] = {"F32", 1, sizeof(float), true},
-    [DTYPE_F16] = {"F16", 1, sizeof(uint16_t), true},
-    [2] = {"Q4_0", 32, 2 + 32 / 2, false},
-    [3] = {"Q4_1", 32, 2 + 2 + 32 / 2, false},
-    [6] = {"Q5_0", 32, 2 + 32 / 8 + 32 / 2, false},
-    [7] = {"Q5_1", 32, 2 + 2 + 32 / 8 + 32 / 2, false},
-    [DTYPE_Q8_0] = {"Q8_0", 32, sizeof(struct block_q8_0), true},
-    [9] = {"Q8_1", 32, 2 + 2 + 32, false},
-    [10] = {"Q2_K", 256, 2 + 2 + 256 / 16 + 256 / 4, false},
-    [11] = {"Q3_K", 256, 2 + 12 + 256 / 8 + 256 / 4, false},
-    [DTYPE_Q4_K] = {"Q4_K", 256, sizeof(struct block_q4_k), true},
-    [DTYPE_Q5_K] = {"Q5_K", 256, sizeof(struct block_q5_k), true},
-    [DTYPE_Q6_K] = {"Q6_K", 256, sizeof(struct block_q6_k), true},
-    [15] = {"Q8_K", 256, 4 + 256 + 2 * 256 / 16, false},
-    [16] = {"IQ2_XXS", 256, 2 + 256 / 4, false},
-    [17] = {"IQ2_XS", 256, 2 + 256 / 32 + 256 / 4, false},
-    [18] = {"IQ3_XXS", 256, 2 + 256 / 8 + 256 / 4, false},
-    [19] = {"IQ1_S", 256, 2 + 256 / 16 + 256 / 8, false},
-    [20] = {"IQ4_NL", 32, 2 + 32 / 2, false},
-    [21] = {"IQ3_S", 256, 2 + 256 / 64 + 256 / 32 + 256 / 8 + 256 / 4, false},
-    [22] = {"IQ2_S", 256, 2 + 256 / 32 + 256 / 32 + 256 / 4, false},
-    [23] = {"IQ4_XS", 256, 2 + 2 + 256 / 64 + 256 / 2, false},
-    [24] = {"I8", 1, sizeof(int8_t), false},
-    [25] = {"I16", 1, sizeof(int16_t), false},
-    [26] = {"I32", 1, sizeof(int32_t), false},
-    [27] = {"I64", 1, sizeof(int64_t), false},
-    [28] = {"F64", 1, sizeof(double), false},
-    [29] = {"IQ1_M", 256, 256 / 32 + 256 / 16 + 256 / 8, false},
-    [DTYPE_BF16] = {"BF16", 1, sizeof(uint16_t), true},
-    [34] = {"TQ1_0", 256, 2 + 256 / 64 + 240 / 5, false},
-    [35] = {"TQ2_0", 256, 2 + 256 / 4, false},
-    [39] = {"MXFP4", 32, 1 + 32 / 2, false},
+    [DTYPE_F32] = {"F32", 1, sizeof(float), true, 0, 0},
+    [DTYPE_F16] = {"F16", 1, sizeof(uint16_t), true, 0, 0},
+    [DTYPE_Q4_0] = BLOCK_TYPE("Q4_0", 32, block_q4_0, d, d),
+    [DTYPE_Q4_1] = BLOCK_TYPE("Q4_1", 32, block_q4_1, d, m),
+    [DTYPE_Q5_0] = BLOCK_TYPE("Q5_0", 32, block_q5_0, d, d),
+    [DTYPE_Q5_1] = BLOCK_TYPE("Q5_1", 32, block_q5_1, d, m),
+    [DTYPE_Q8_0] = BLOCK_TYPE("Q8_0", 32, block_q8_0, d, d),
+    [9] = {"Q8_1", 32, 2 + 2 + 32, false, 0, 0},
+    [DTYPE_Q2_K] = BLOCK_TYPE("Q2_K", 256, block_q2_k, d, dmin),
+    [DTYPE_Q3_K] = BLOCK_TYPE("Q3_K", 256, block_q3_k, d, d),
+    [DTYPE_Q4_K] = BLOCK_TYPE("Q4_K", 256, block_q4_k, d, dmin),
+    [DTYPE_Q5_K] = BLOCK_TYPE("Q5_K", 256, block_q5_k, d, dmin),
+    [DTYPE_Q6_K] = BLOCK_TYPE("Q6_K", 256, block_q6_k, d, d),
+    [15] = {"Q8_K", 256, 4 + 256 + 2 * 256 / 16, false, 0, 0},
+    [DTYPE_IQ2_XXS] = BLOCK_TYPE("IQ2_XXS", 256, block_iq2_xxs, d, d),
+    [DTYPE_IQ2_XS] = BLOCK_TYPE("IQ2_XS", 256, block_iq2_xs, d, d),
+    [DTYPE_IQ3_XXS] = BLOCK_TYPE("IQ3_XXS", 256, block_iq3_xxs, d, d),
+    [19] = {"IQ1_S", 256, 2 + 256 / 16 + 256 / 8, false, 0, 0},
+    [DTYPE_IQ4_NL] = BLOCK_TYPE("IQ4_NL", 32, block_iq4_nl, d, d),
+    [DTYPE_IQ3_S] = BLOCK_TYPE("IQ3_S", 256, block_iq3_s, d, d),
+    [DTYPE_IQ2_S] = BLOCK_TYPE("IQ2_S", 256, block_iq2_s, d, d),
+    [DTYPE_IQ4_XS] = BLOCK_TYPE("IQ4_XS", 256, block_iq4_xs, d, d),
+    [24] = {"I8", 1, sizeof(int8_t), false, 0, 0},
+    [25] = {"I16", 1, sizeof(int16_t), false, 0, 0},
+    [26] = {"I32", 1, sizeof(int32_t), false, 0, 0},
+    [27] = {"I64", 1, sizeof(int64_t), false, 0, 0},
+    [28] = {"F64", 1, sizeof(double), false, 0, 0},
+    [29] = {"IQ1_M", 256, 256 / 32 + 256 / 16 + 256 / 8, false, 0, 0},
+    [DTYPE_BF16] = {"BF16", 1, sizeof(uint16_t), true, 0, 0},
+    [DTYPE_TQ1_0] = BLOCK_TYPE("TQ1_0", 256, block_tq1_0, d, d),
+    [DTYPE_TQ2_0] = BLOCK_TYPE("TQ2_0", 256, block_tq2_0, d, d),
+    [39] = {"MXFP4", 32, 1 + 32 / 2, false, 0, 0},
 };
 
 const struct dtype_info *dtype_info(uint32_t type)
@@ -53,7 +59,8 @@ const struct dtype_info *dtype_info(uint32_t type)
 
 const char *dtype_matrix_names(void)
 {
-    return "F32, F16, BF16, Q8_0, Q4_K, Q5_K, Q6_K";
+    return "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, "
+           "IQ4_XS, IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, TQ1_0, TQ2_0";
 }
 
 uint64_t dtype_row_bytes(uint32_t type, uint64_t width)

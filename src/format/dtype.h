@@ -12,11 +12,26 @@
 enum dtype {
     DTYPE_F32 = 0,
     DTYPE_F16 = 1,
+    DTYPE_Q4_0 = 2,
+    DTYPE_Q4_1 = 3,
+    DTYPE_Q5_0 = 6,
+    DTYPE_Q5_1 = 7,
     DTYPE_Q8_0 = 8,
+    DTYPE_Q2_K = 10,
+    DTYPE_Q3_K = 11,
     DTYPE_Q4_K = 12,
     DTYPE_Q5_K = 13,
     DTYPE_Q6_K = 14,
+    DTYPE_IQ2_XXS = 16,
+    DTYPE_IQ2_XS = 17,
+    DTYPE_IQ3_XXS = 18,
+    DTYPE_IQ4_NL = 20,
+    DTYPE_IQ3_S = 21,
+    DTYPE_IQ2_S = 22,
+    DTYPE_IQ4_XS = 23,
     DTYPE_BF16 = 30,
+    DTYPE_TQ1_0 = 34,
+    DTYPE_TQ2_0 = 35,
     DTYPE_LIMIT = 40
 };
 
@@ -25,6 +40,9 @@ struct dtype_info {
     uint32_t block_weights; /* weights per block */
     uint32_t block_bytes;   /* bytes per block */
     bool matrix;            /* kernels exist for matrices of this type */
+    /* Where the half-float scales of a block lie, in bytes: d, and dmin or m (d
+     * again where a type has one). 0 for types without blocks or kernels. */
+    uint32_t first_scale, second_scale;
 };
 
 /* NULL for an id that the format does not define. Static storage. */

@@ -120,39 +120,68 @@ static void fill_bytes(uint64_t *state, enum case_weights kind, int largest, int
     }
 }
 
-static void fill_q4_k(uint64_t *state, enum case_weights kind, struct block_q4_k *out)
-{
-    enum case_weights scales = kind == WEIGHTS_SMALLEST ? WEIGHTS_LARGEST : kind;
-    out->d = half_scale(state, kind);
-    out->dmin = half_scale(state, kind);
-    fill_bytes(state, scales, 0xff, 0, sizeof(out->scales), out->scales);
-    fill_bytes(state, kind, 0xff, 0, sizeof(out->q), out->q);
-}
+/* A run of bytes of a block, and the bytes that make its weights largest and
+ * smallest: of the two ends of a weight's range `largest` is the one of larger
+ * magnitude. Scales stay at their largest for both. */
+struct part {
+    uint8_t at, size, largest, smallest;
+    bool scales;
+};
 
-static void fill_q5_k(uint64_t *state, enum case_weights kind, struct block_q5_k *out)
-{
-    enum case_weights scales = kind == WEIGHTS_SMALLEST ? WEIGHTS_LARGEST : kind;
-    out->d = half_scale(state, kind);
-    out->dmin = half_scale(state, kind);
-    fill_bytes(state, scales, 0xff, 0, sizeof(out->scales), out->scales);
-    fill_bytes(state, kind, 0xff, 0, sizeof(out->high), out->high);
-    fill_bytes(state, kind, 0xff, 0, sizeof(out->q), out->q);
-}
+#define PART(type, field, largest, smallest)                                                       \
+    {                                                                                              \
+        offsetof(struct block_##type, field), sizeof(((struct block_##type *)0)->field), largest,  \
+            smallest, false                                                                        \
+    }
+#define SCALES(type, field, largest, smallest)                                                     \
+    {                                                                                              \
+        offsetof(struct block_##type, field), sizeof(((struct block_##type *)0)->field), largest,  \
+            smallest, true                                                                         \
+    }
 
-/* The largest product of a Q6_K weight is q = 0 (-32) by a scale of -128. */
-static void fill_q6_k(uint64_t *state, enum case_weights kind, struct block_q6_k *out)
-{
-    enum case_weights scales = kind == WEIGHTS_SMALLEST ? WEIGHTS_LARGEST : kind;
-    fill_bytes(state, kind, 0, 0xff, sizeof(out->low), out->low);
-    fill_bytes(state, kind, 0, 0xff, sizeof(out->high), out->high);
-    fill_bytes(state, scales, 0x80, 0x7f, sizeof(out->scales), out->scales);
-    out->d = half_scale(state, kind);
-}
+enum { MOST_PARTS = 4 };
 
-static void fill_q8_0(uint64_t *state, enum case_weights kind, struct block_q8_0 *out)
+static const struct part parts_of[DTYPE_LIMIT][MOST_PARTS] = {
+    [DTYPE_Q4_0] = {PART(q4_0, q, 0, 0xff)},
+    [DTYPE_Q4_1] = {PART(q4_1, q, 0xff, 0)},
+    [DTYPE_Q5_0] = {PART(q5_0, high, 0, 0xff), PART(q5_0, q, 0, 0xff)},
+    [DTYPE_Q5_1] = {PART(q5_1, high, 0xff, 0), PART(q5_1, q, 0xff, 0)},
+    [DTYPE_Q8_0] = {PART(q8_0, q, 0x80, 0x7f)},
+    [DTYPE_IQ4_NL] = {PART(iq4_nl, q, 0, 0xff)},
+    [DTYPE_Q2_K] = {SCALES(q2_k, scales, 0xff, 0), PART(q2_k, q, 0xff, 0)},
+    [DTYPE_Q3_K] = {SCALES(q3_k, scales, 0, 0xff), PART(q3_k, high, 0, 0xff),
+                    PART(q3_k, q, 0, 0xff)},
+    [DTYPE_Q4_K] = {SCALES(q4_k, scales, 0xff, 0), PART(q4_k, q, 0xff, 0)},
+    [DTYPE_Q5_K] = {SCALES(q5_k, scales, 0xff, 0), PART(q5_k, high, 0xff, 0),
+                    PART(q5_k, q, 0xff, 0)},
+    [DTYPE_Q6_K] = {SCALES(q6_k, scales, 0x80, 0x7f), PART(q6_k, low, 0, 0xff),
+                    PART(q6_k, high, 0, 0xff)},
+    [DTYPE_IQ4_XS] = {SCALES(iq4_xs, scales_high, 0, 0xff), SCALES(iq4_xs, scales_low, 0, 0xff),
+                      PART(iq4_xs, q, 0, 0xff)},
+    /* The last entries of the grids have the largest magnitudes. */
+    [DTYPE_IQ3_S] = {SCALES(iq3_s, scales, 0xff, 0), PART(iq3_s, q, 0xff, 0xff),
+                     PART(iq3_s, high, 0xff, 0xff), PART(iq3_s, signs, 0, 0xff)},
+    [DTYPE_IQ3_XXS] = {PART(iq3_xxs, q, 0xff, 0xff), PART(iq3_xxs, tail, 0xf0, 0xff)},
+    [DTYPE_IQ2_S] = {SCALES(iq2_s, scales, 0xff, 0), PART(iq2_s, q, 0xff, 0xff),
+                     PART(iq2_s, high, 0xff, 0xff), PART(iq2_s, signs, 0, 0xff)},
+    [DTYPE_IQ2_XS] = {SCALES(iq2_xs, scales, 0xff, 0), PART(iq2_xs, q, 0xff, 0x01)},
+    [DTYPE_IQ2_XXS] = {PART(iq2_xxs, part, 0xff, 0xf0)},
+    [DTYPE_TQ1_0] = {PART(tq1_0, q, 0xff, 0), PART(tq1_0, high, 0xff, 0)},
+    [DTYPE_TQ2_0] = {PART(tq2_0, q, 0xff, 0)},
+};
+
+static void fill_block(uint64_t *state, uint32_t type, enum case_weights kind, uint8_t *block)
 {
-    out->d = half_scale(state, kind);
-    fill_bytes(state, kind, 0x80, 0x7f, sizeof(out->q), out->q);
+    const struct dtype_info *info = dtype_info(type);
+    for (int i = 0; i < MOST_PARTS; i++) {
+        const struct part *p = &parts_of[type][i];
+        enum case_weights part_kind =
+            p->scales && kind == WEIGHTS_SMALLEST ? WEIGHTS_LARGEST : kind;
+        fill_bytes(state, part_kind, p->largest, p->smallest, p->size, block + p->at);
+    }
+    uint16_t first = half_scale(state, kind), second = half_scale(state, kind);
+    memcpy(block + info->first_scale, &first, sizeof(first));
+    memcpy(block + info->second_scale, &second, sizeof(second));
 }
 
 static void fill_floats(uint64_t *state, uint32_t type, enum case_weights kind, size_t bytes,
@@ -185,33 +214,8 @@ void case_fill_weights(uint64_t *state, uint32_t type, enum case_weights kind, s
         fill_floats(state, type, kind, bytes, weights);
         return;
     }
-    char *end = (char *)weights + bytes;
-    for (char *at = weights; at < end;) {
-        union {
-            struct block_q4_k q4;
-            struct block_q5_k q5;
-            struct block_q6_k q6;
-            struct block_q8_0 q8;
-        } block;
-        size_t size = type == DTYPE_Q4_K   ? sizeof(block.q4)
-                      : type == DTYPE_Q5_K ? sizeof(block.q5)
-                      : type == DTYPE_Q6_K ? sizeof(block.q6)
-                                           : sizeof(block.q8);
-        switch (type) {
-        case DTYPE_Q4_K:
-            fill_q4_k(state, kind, &block.q4);
-            break;
-        case DTYPE_Q5_K:
-            fill_q5_k(state, kind, &block.q5);
-            break;
-        case DTYPE_Q6_K:
-            fill_q6_k(state, kind, &block.q6);
-            break;
-        default:
-            fill_q8_0(state, kind, &block.q8);
-        }
-        memcpy(at, &block, size);
-        at += size;
+    for (size_t at = 0; at < bytes; at += dtype_info(type)->block_bytes) {
+        fill_block(state, type, kind, (uint8_t *)weights + at);
     }
 }
 
@@ -349,17 +353,20 @@ void case_data_close(struct matmul_data *data)
     case_guarded_free(&data->weights);
 }
 
-bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel)
+int case_matmul_differs(const struct matmul_case *c, matmul_kernel *const *kernels, int count)
 {
-    struct cpu_kernels reference;
     struct matmul_data data;
-    cpu_kernels_init(&reference, CPU_REF);
+    int differs = 0;
     case_data_open(&data, c);
-    float *expected = case_data_run(&data, reference.matmul[c->type]);
-    float *found = case_data_run(&data, kernel);
-    bool equal = case_first_difference(expected, found, data.outputs) == data.outputs;
-    free(found);
+    float *expected = case_data_run(&data, kernels[0]);
+    for (int i = 1; i < count && !differs; i++) {
+        float *found = case_data_run(&data, kernels[i]);
+        if (case_first_difference(expected, found, data.outputs) < data.outputs) {
+            differs = i;
+        }
+        free(found);
+    }
     free(expected);
     case_data_close(&data);
-    return equal;
+    return differs;
 }

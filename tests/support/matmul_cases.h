@@ -98,10 +98,10 @@ void case_data_close(struct matmul_data *data);
  * each time; free the returned outputs. */
 float *case_data_run(struct matmul_data *data, matmul_kernel *kernel);
 
-/* Runs both kernels on the case, weights against a page that may not be read.
- * True if all bits are equal (any NaN equals any NaN) and nothing but the
- * outputs was written. */
-bool case_matmul_equal(const struct matmul_case *c, matmul_kernel *kernel);
+/* Runs kernels [count], the first of which is right, on the case, weights against
+ * a page that may not be read. Returns the first other one that gives other bits
+ * (any NaN equals any NaN) or writes anything but the outputs, 0 if none does. */
+int case_matmul_differs(const struct matmul_case *c, matmul_kernel *const *kernels, int count);
 
 /* A NaN equals any NaN; everything else must have equal bits. Returns the first
  * index that differs, count if there is none. */

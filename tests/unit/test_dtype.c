@@ -91,7 +91,7 @@ static void test_sizes_of_real_blocks(void **state)
 /* Breaks when the list in messages and the flags of the table disagree. */
 static void test_matrix_types(void **state)
 {
-    char list[200] = "";
+    char list[300] = "";
 
     (void)state;
     for (uint32_t id = 0; id < DTYPE_LIMIT; id++)

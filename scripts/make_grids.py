@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Writes kernels/cpu/grids.c: the codebooks of the IQ2 and IQ3 types.
+
+usage: scripts/make_grids.py [--check]
+
+A codebook is a fact of the format, and a decoder shows it: this gives llama.cpp's library
+(scripts/install_peers.sh) blocks with scale 1, no signs and every index in turn, and writes down the
+magnitudes that come back. --check compares with the file in the tree instead of writing it.
+"""
+import ctypes
+import glob
+import pathlib
+import struct
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGET = ROOT / "kernels/cpu/grids.c"
+LIBRARY = "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/*/libggml-base.so"
+
+
+def half(value):
+    return struct.pack("<e", value)
+
+
+# Per type: entries, weights of an entry, d that makes the decoded weights the grid's numbers, entries
+# of a block, and a block from its indices.
+def iq2_xxs(ids):
+    return half(8) + b"".join(bytes(ids[i:i + 4]) + bytes(4) for i in range(0, 32, 4))
+
+
+def iq2_xs(ids):
+    return half(8) + struct.pack("<32H", *ids) + bytes(8)
+
+
+def iq2_s(ids):
+    high = bytes(sum((ids[4 * j + i] >> 8) << 2 * i for i in range(4)) for j in range(8))
+    return half(8) + bytes(i & 255 for i in ids) + bytes(32) + high + bytes(8)
+
+
+def iq3_xxs(ids):
+    return half(4) + bytes(ids) + bytes(32)
+
+
+def iq3_s(ids):
+    high = bytes(sum((ids[8 * j + i] >> 8) << i for i in range(8)) for j in range(8))
+    return half(1) + bytes(i & 255 for i in ids) + high + bytes(32) + bytes(4)
+
+
+GRIDS = [
+    ("iq2_xxs", iq2_xxs, 256, 8),
+    ("iq2_xs", iq2_xs, 512, 8),
+    ("iq2_s", iq2_s, 1024, 8),
+    ("iq3_xxs", iq3_xxs, 256, 4),
+    ("iq3_s", iq3_s, 512, 4),
+]
+
+
+def entries_of(library, name, block, count, weights):
+    """The grid's entries as tuples of magnitudes, decoded a block at a time."""
+    decode = getattr(library, "dequantize_row_" + name)
+    decode.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_float), ctypes.c_int64]
+    decode.restype = None
+    out = (ctypes.c_float * 256)()
+    entries = []
+    per_block = 256 // weights
+    for start in range(0, count, per_block):
+        decode(block(list(range(start, start + per_block))), out, 256)
+        values = [int(v) for v in out]
+        assert values == list(out) and min(values) > 0 and max(values) < 64
+        entries += [tuple(values[i:i + weights]) for i in range(0, 256, weights)]
+    return entries
+
+
+def table(name, entries, weights):
+    bits, digits, per_line = (64, 16, 4) if weights == 8 else (32, 8, 8)
+    numbers = ["0x%0*x" % (digits, int.from_bytes(bytes(e), "little")) for e in entries]
+    lines = [", ".join(numbers[i:i + per_line]) + "," for i in range(0, len(numbers), per_line)]
+    head = "const uint%d_t grid_%s[%d] = {\n    " % (bits, name, len(entries))
+    return head + "\n    ".join(lines) + "\n};\n"
+
+
+def main():
+    found = glob.glob(str(ROOT / LIBRARY))
+    if not found:
+        sys.exit("error: %s is missing; run scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1"
+                 % LIBRARY)
+    library = ctypes.CDLL(found[0])
+    text = ("/* grids.c: see grids.h. Made by scripts/make_grids.py from what llama.cpp's decoders give;\n"
+            " * do not edit. */\n"
+            '#include "grids.h"\n\n/* clang-format off */\n\n')
+    text += "\n".join(table(name, entries_of(library, name, block, count, weights), weights)
+                      for name, block, count, weights in GRIDS)
+    if sys.argv[1:] == ["--check"]:
+        if TARGET.read_text() != text:
+            sys.exit("error: %s differs from what the decoders give; run %s" % (TARGET, sys.argv[0]))
+        print("grids: %d tables as the decoders give them" % len(GRIDS))
+    else:
+        TARGET.write_text(text)
+
+
+main()
