@@ -1,18 +1,26 @@
 /*
- * matmul_q8_0_avx2.c: Q8_0 against int8 without VNNI, eight rows of a panel at
- * a time. vpmaddubsw wants one unsigned side: |w| times x with the sign of w,
- * at most 2 * 128 * 127 = 32,512 for the sum of two, which fits int16.
+ * matmul_32_avx2.c: the types with blocks of 32 weights against int8 without
+ * VNNI, eight rows of a panel at a time. vpmaddubsw wants one unsigned side: |w| times x with the
+ * sign of w, at most 2 * 128 * 127 = 32,512 for the sum of two, which fits int16.
  */
 #include "matmul_table.h"
-#include "panel_q8_0.h"
+
+#define LEVEL_FLIP 0
+#include "panel_32.h"
 
 #define TOKENS 4
 
-/* y + scale * (d * sum), sum as int32. */
-ALWAYS_INLINE __m256 add_scaled(__m256 y, float scale, const float *d, __m256 sum)
+/* Adds block j: y + scale * (d * sum + m * inputs), sum as int32; at: of the
+ * token, d and m: of eight rows. */
+ALWAYS_INLINE __m256 add_block(__m256 y, const struct activations_q8_32 *in, size_t at, int j,
+                               const float *d, const float *m, __m256 sum, const bool has_m)
 {
     __m256 v = _mm256_mul_ps(_mm256_load_ps(d), _mm256_cvtepi32_ps(_mm256_castps_si256(sum)));
-    return _mm256_fmadd_ps(_mm256_set1_ps(scale), v, y);
+    if (has_m) {
+        __m256 inputs = _mm256_set1_ps((float)in->start32[at * 8 + (size_t)j]);
+        v = _mm256_fmadd_ps(_mm256_load_ps(m), inputs, v);
+    }
+    return _mm256_fmadd_ps(_mm256_set1_ps(in->scale[at * 8 + (size_t)j]), v, y);
 }
 
 /* sum + products of w with x by fours, magnitude = |w|. */
@@ -23,8 +31,8 @@ ALWAYS_INLINE __m256i dot4(__m256i sum, __m256i w, __m256i magnitude, __m256i x)
 }
 
 /* Blocks 2i and 2i + 1 of rows 8e.. to y[n]. */
-ALWAYS_INLINE void add_pair(const struct q8_0_panel *p, const struct activations_q8_32 *in,
-                            size_t at, int e, int i, __m256 *y, const int n)
+ALWAYS_INLINE void add_pair(const struct panel_32 *p, const struct activations_q8_32 *in, size_t at,
+                            int e, int i, __m256 *y, const int n, const bool has_m)
 {
     const int8_t *q = in->q + at * SUPER_BLOCK + 64 * i;
     __m256i a[TOKENS], b[TOKENS];
@@ -46,15 +54,17 @@ ALWAYS_INLINE void add_pair(const struct q8_0_panel *p, const struct activations
     }
     UNROLL(8)
     for (int t = 0; t < n; t++) {
-        const float *scale = in->scale + (at + (size_t)t) * 8 + 2 * i, *d = p->d[2 * i] + 8 * e;
+        const float *d = p->d[2 * i] + 8 * e, *m = p->m[2 * i] + 8 * e;
         __m256 f = _mm256_castsi256_ps(a[t]), s = _mm256_castsi256_ps(b[t]);
-        y[t] = add_scaled(y[t], scale[0], d, _mm256_shuffle_ps(f, s, 0x88));
-        y[t] = add_scaled(y[t], scale[1], d + PANEL_ROWS, _mm256_shuffle_ps(f, s, 0xdd));
+        __m256 even = _mm256_shuffle_ps(f, s, 0x88), odd = _mm256_shuffle_ps(f, s, 0xdd);
+        y[t] = add_block(y[t], in, at + (size_t)t, 2 * i, d, m, even, has_m);
+        y[t] = add_block(y[t], in, at + (size_t)t, 2 * i + 1, d + PANEL_ROWS, m + PANEL_ROWS, odd,
+                         has_m);
     }
 }
 
-ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *acts, size_t at,
-                        float *sums, const int n)
+ALWAYS_INLINE void tile(const struct panel_32 *p, const struct activations *acts, size_t at,
+                        float *sums, const int n, const bool has_m)
 {
     for (int e = 0; e < 2; e++) {
         __m256 y[TOKENS];
@@ -64,7 +74,7 @@ ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *ac
         }
         UNROLL(1)
         for (int i = 0; i < 4; i++) {
-            add_pair(p, &acts->q8_32, at, e, i, y, n);
+            add_pair(p, &acts->q8_32, at, e, i, y, n, has_m);
         }
         UNROLL(8)
         for (int t = 0; t < n; t++) {
@@ -73,10 +83,6 @@ ALWAYS_INLINE void tile(const struct q8_0_panel *p, const struct activations *ac
     }
 }
 
-#define PANEL_NAME                     matmul_q8_0_avx2
-#define PANEL_TYPE                     struct q8_0_panel
-#define PANEL_BLOCK_BYTES              (8 * sizeof(struct block_q8_0))
-#define PANEL_DECODE(bytes, stride, p) q8_0_decode(bytes, stride, p, 0)
-#define PANEL_TILE                     tile
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
+#define LEVEL(type) matmul_##type##_avx2
+#define TILE_32     tile
+#include "kernels_32.h"

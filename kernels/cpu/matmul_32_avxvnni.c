@@ -1,17 +1,13 @@
 /*
- * matmul_q8_0_avxvnni.c: Q8_0 against int8
- * for processors with VNNI but without AVX-512, in VEX encoding,
- * 8 rows a vector.
+ * matmul_32_avxvnni.c: the types with blocks of 32 weights against int8
+ * for processors with VNNI but without
+ * AVX-512, in VEX encoding, 8 rows a vector.
  */
 #include "matmul_table.h"
 
 #define TOKENS 6
-#include "tile_q8_0_vnni.h"
+#include "tile_32_vnni.h"
 
-#define PANEL_NAME                     matmul_q8_0_avxvnni
-#define PANEL_TYPE                     struct q8_0_panel
-#define PANEL_BLOCK_BYTES              (8 * sizeof(struct block_q8_0))
-#define PANEL_DECODE(bytes, stride, p) q8_0_decode(bytes, stride, p, 0x80)
-#define PANEL_TILE                     q8_0_tile
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
+#define LEVEL(type) matmul_##type##_avxvnni
+#define TILE_32     p32_tile
+#include "kernels_32.h"

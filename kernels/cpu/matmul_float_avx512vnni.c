@@ -30,26 +30,13 @@ ALWAYS_INLINE void tile(const struct float_panel *p, const struct activations *i
     }
 }
 
-#define PANEL_NAME        matmul_f32_avx512vnni
-#define PANEL_TYPE        struct float_panel
-#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 4)
-#define PANEL_DECODE      float_decode_f32
-#define PANEL_TILE        tile
-#define PANEL_TOKENS      TOKENS
+#define PANEL_NAME run
+#define PANEL_TYPE struct float_panel
+#define PANEL_FINISH(panel)
+#define PANEL_TILE   tile
+#define PANEL_TOKENS TOKENS
 #include "panel_loop.h"
 
-#define PANEL_NAME        matmul_f16_avx512vnni
-#define PANEL_TYPE        struct float_panel
-#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
-#define PANEL_DECODE      float_decode_f16
-#define PANEL_TILE        tile
-#define PANEL_TOKENS      TOKENS
-#include "panel_loop.h"
-
-#define PANEL_NAME        matmul_bf16_avx512vnni
-#define PANEL_TYPE        struct float_panel
-#define PANEL_BLOCK_BYTES (SUPER_BLOCK * 2)
-#define PANEL_DECODE      float_decode_bf16
-#define PANEL_TILE        tile
-#define PANEL_TOKENS      TOKENS
-#include "panel_loop.h"
+PANEL_KERNEL(matmul_f32_avx512vnni, run, SUPER_BLOCK * 4, float_decode_f32)
+PANEL_KERNEL(matmul_f16_avx512vnni, run, SUPER_BLOCK * 2, float_decode_f16)
+PANEL_KERNEL(matmul_bf16_avx512vnni, run, SUPER_BLOCK * 2, float_decode_bf16)

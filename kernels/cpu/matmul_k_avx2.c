@@ -1,18 +1,20 @@
 /*
- * matmul_k_avx2.c: Q4_K, Q5_K and Q6_K against int8 without VNNI, eight rows of
- * a panel at a time. vpmaddubsw gives sums of two products in int16 (at most
- * 2 * 63 * 127, no saturation), which are added in int16 over a sub-block; one
- * vpmaddwd by the scale then gives int32.
+ * matmul_k_avx2.c: the types with blocks of 256 weights but IQ ones against int8
+ * without VNNI, eight rows of a panel at a time. vpmaddubsw gives sums of two products in int16 (at
+ * most 2 * 63 * 127, no saturation), which are added in int16 over a sub-block; one vpmaddwd by the
+ * scale then gives int32.
  *
  * An int16 lane meets half of a sub-block's weights:
- *   Q4_K 16 * 15 * 127 = 30,480 always fits;
+ *   Q4_K 16 * 15 * 127 = 30,480 always fits, Q2_K 8 * 3 * 127 = 3,048;
  *   Q6_K 8 * 32 * 127 = 32,512 fits at the end: sums start at -32 * (sum of
- *        their activations) and may wrap on the way, which addition undoes;
+ *        their activations) and may wrap on the way, which addition undoes; so
+ *        do Q3_K and the ternary types;
  *   Q5_K 16 * 31 * 127 does not: a token whose sub-block sums are wide is
  *        flushed after four steps, 8 * 31 * 127 = 31,496.
  */
 #include "matmul_table.h"
-#include "panel_k.h"
+#include "panel_k_large.h"
+#include "panel_k_small.h"
 
 #define TOKENS 5
 
@@ -81,14 +83,15 @@ ALWAYS_INLINE void add_pair(const struct k_panel_avx2 *p, const struct activatio
     }
 }
 
-/* sum of minimum * sum of 32 activations over the eight sub-blocks. */
-ALWAYS_INLINE __m256i minimums(const struct k_panel *p, int e, const int16_t sums32[8])
+/* sum of minimum * sum of inputs over all sub-blocks or groups. */
+ALWAYS_INLINE __m256i minimums(const struct k_panel *p, int e, const int16_t *inputs,
+                               enum k_type type)
 {
     __m256i m = _mm256_setzero_si256();
     UNROLL(8)
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < k_pairs(type); i++) {
         __m256i minimum = _mm256_load_si256((const __m256i *)p->minimum[i] + e);
-        __m256i sums = _mm256_set1_epi32(load_32(sums32 + 2 * i));
+        __m256i sums = _mm256_set1_epi32(load_32(inputs + 2 * i));
         m = _mm256_add_epi32(m, _mm256_madd_epi16(minimum, sums));
     }
     return m;
@@ -113,8 +116,8 @@ ALWAYS_INLINE void tile_rows(const struct k_panel_avx2 *p, const struct activati
         /* Adds first and second of each pair and restores the order of rows. */
         __m256i sum = _mm256_hadd_epi32(total[t][0], total[t][1]);
         __m256 v = _mm256_mul_ps(_mm256_load_ps(p->base.d + 8 * e), _mm256_cvtepi32_ps(sum));
-        if (type != K_Q6) {
-            __m256i m = minimums(&p->base, e, in->sums32 + (at + (size_t)t) * 8);
+        if (k_has_minimums(type)) {
+            __m256i m = minimums(&p->base, e, k_sums(in, at + (size_t)t, type), type);
             v = _mm256_fnmadd_ps(_mm256_load_ps(p->base.dmin + 8 * e), _mm256_cvtepi32_ps(m), v);
         }
         float *to = sums + t * PANEL_ROWS + 8 * e;
@@ -136,44 +139,24 @@ ALWAYS_INLINE void tile(const struct k_panel_avx2 *p, const struct activations *
     }
 }
 
-ALWAYS_INLINE void decode_q4(const uint8_t *bytes, size_t stride, struct k_panel_avx2 *p)
-{
-    k_decode_q4(bytes, stride, &p->base);
-    spread_scales(p, K_Q4);
-}
+/* A decoder fills the base of a panel. */
+#define BASE_DECODER(name)                                                                         \
+    static void decode_##name(const uint8_t *bytes, size_t stride, struct k_panel_avx2 *p)         \
+    {                                                                                              \
+        k_decode_##name(bytes, stride, &p->base);                                                  \
+    }
 
-ALWAYS_INLINE void decode_q5(const uint8_t *bytes, size_t stride, struct k_panel_avx2 *p)
-{
-    k_decode_q5(bytes, stride, &p->base);
-    spread_scales(p, K_Q5);
-}
+BASE_DECODER(q2_k)
+BASE_DECODER(q3_k)
+BASE_DECODER(q4_k)
+BASE_DECODER(q5_k)
+BASE_DECODER(q6_k)
+BASE_DECODER(tq1_0)
+BASE_DECODER(tq2_0)
 
-ALWAYS_INLINE void decode_q6(const uint8_t *bytes, size_t stride, struct k_panel_avx2 *p)
-{
-    k_decode_q6(bytes, stride, &p->base);
-    spread_scales(p, K_Q6);
-}
-
-#define PANEL_NAME                     matmul_q4_k_avx2
-#define PANEL_TYPE                     struct k_panel_avx2
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q4_k)
-#define PANEL_DECODE                   decode_q4
-#define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q4)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
-
-#define PANEL_NAME                     matmul_q5_k_avx2
-#define PANEL_TYPE                     struct k_panel_avx2
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q5_k)
-#define PANEL_DECODE                   decode_q5
-#define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q5)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
-
-#define PANEL_NAME                     matmul_q6_k_avx2
-#define PANEL_TYPE                     struct k_panel_avx2
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q6_k)
-#define PANEL_DECODE                   decode_q6
-#define PANEL_TILE(p, in, at, sums, n) tile(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
+#define LEVEL(type)       matmul_##type##_avx2
+#define K_PANEL           struct k_panel_avx2
+#define K_FINISH(p, type) spread_scales(p, type)
+#define K_DECODER(name)   decode_##name
+#define K_TILE            tile
+#include "kernels_k.h"

@@ -1,33 +1,18 @@
 /*
- * matmul_k_avxvnni.c: Q4_K, Q5_K and Q6_K against int8
- * for processors with VNNI but without AVX-512, in VEX encoding,
- * 8 rows a vector.
+ * matmul_k_avxvnni.c: the types with blocks of 256 weights but IQ ones against
+ * int8 for processors with VNNI but
+ * without AVX-512, in VEX encoding, 8 rows a vector.
  */
 #include "matmul_table.h"
 
 #define TOKENS 6
+#include "panel_k_large.h"
+#include "panel_k_small.h"
 #include "tile_k_vnni.h"
 
-#define PANEL_NAME                     matmul_q4_k_avxvnni
-#define PANEL_TYPE                     struct k_panel
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q4_k)
-#define PANEL_DECODE                   k_decode_q4
-#define PANEL_TILE(p, in, at, sums, n) k_tile(p, in, at, sums, n, K_Q4)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
-
-#define PANEL_NAME                     matmul_q5_k_avxvnni
-#define PANEL_TYPE                     struct k_panel
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q5_k)
-#define PANEL_DECODE                   k_decode_q5
-#define PANEL_TILE(p, in, at, sums, n) k_tile(p, in, at, sums, n, K_Q5)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
-
-#define PANEL_NAME                     matmul_q6_k_avxvnni
-#define PANEL_TYPE                     struct k_panel
-#define PANEL_BLOCK_BYTES              sizeof(struct block_q6_k)
-#define PANEL_DECODE                   k_decode_q6
-#define PANEL_TILE(p, in, at, sums, n) k_tile(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   TOKENS
-#include "panel_loop.h"
+#define LEVEL(type) matmul_##type##_avxvnni
+#define K_PANEL     struct k_panel
+#define K_FINISH(p, type)
+#define K_DECODER(name) k_decode_##name
+#define K_TILE          k_tile
+#include "kernels_k.h"

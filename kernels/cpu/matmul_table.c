@@ -2,13 +2,32 @@
 #include "matmul_table.h"
 #include "prepare.h"
 
+/* What every level has: all types with int8 inputs. */
+#define PUT_KERNELS(matmul, level)                                                                 \
+    matmul[DTYPE_Q4_0] = matmul_q4_0_##level;                                                      \
+    matmul[DTYPE_Q4_1] = matmul_q4_1_##level;                                                      \
+    matmul[DTYPE_Q5_0] = matmul_q5_0_##level;                                                      \
+    matmul[DTYPE_Q5_1] = matmul_q5_1_##level;                                                      \
+    matmul[DTYPE_Q8_0] = matmul_q8_0_##level;                                                      \
+    matmul[DTYPE_IQ4_NL] = matmul_iq4_nl_##level;                                                  \
+    matmul[DTYPE_Q2_K] = matmul_q2_k_##level;                                                      \
+    matmul[DTYPE_Q3_K] = matmul_q3_k_##level;                                                      \
+    matmul[DTYPE_Q4_K] = matmul_q4_k_##level;                                                      \
+    matmul[DTYPE_Q5_K] = matmul_q5_k_##level;                                                      \
+    matmul[DTYPE_Q6_K] = matmul_q6_k_##level;                                                      \
+    matmul[DTYPE_TQ1_0] = matmul_tq1_0_##level;                                                    \
+    matmul[DTYPE_TQ2_0] = matmul_tq2_0_##level;                                                    \
+    matmul[DTYPE_IQ4_XS] = matmul_iq4_xs_##level;                                                  \
+    matmul[DTYPE_IQ3_S] = matmul_iq3_s_##level;                                                    \
+    matmul[DTYPE_IQ3_XXS] = matmul_iq3_xxs_##level;                                                \
+    matmul[DTYPE_IQ2_S] = matmul_iq2_s_##level;                                                    \
+    matmul[DTYPE_IQ2_XS] = matmul_iq2_xs_##level;                                                  \
+    matmul[DTYPE_IQ2_XXS] = matmul_iq2_xxs_##level;
+
 void matmul_kernels_avx2(struct cpu_kernels *kernels)
 {
     kernels->prepare = prepare_avx2;
-    kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_avx2;
-    kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_avx2;
-    kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_avx2;
-    kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_avx2;
+    PUT_KERNELS(kernels->matmul, avx2)
     kernels->matmul[DTYPE_F32] = matmul_f32_avx2;
     kernels->matmul[DTYPE_F16] = matmul_f16_avx2;
     kernels->matmul[DTYPE_BF16] = matmul_bf16_avx2;
@@ -16,18 +35,12 @@ void matmul_kernels_avx2(struct cpu_kernels *kernels)
 
 void matmul_kernels_avxvnni(struct cpu_kernels *kernels)
 {
-    kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_avxvnni;
-    kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_avxvnni;
-    kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_avxvnni;
-    kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_avxvnni;
+    PUT_KERNELS(kernels->matmul, avxvnni)
 }
 
 void matmul_kernels_avx512vnni(struct cpu_kernels *kernels)
 {
-    kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_avx512vnni;
-    kernels->matmul[DTYPE_Q5_K] = matmul_q5_k_avx512vnni;
-    kernels->matmul[DTYPE_Q6_K] = matmul_q6_k_avx512vnni;
-    kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_avx512vnni;
+    PUT_KERNELS(kernels->matmul, avx512vnni)
     kernels->matmul[DTYPE_F32] = matmul_f32_avx512vnni;
     kernels->matmul[DTYPE_F16] = matmul_f16_avx512vnni;
     kernels->matmul[DTYPE_BF16] = matmul_bf16_avx512vnni;

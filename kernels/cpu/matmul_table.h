@@ -7,16 +7,21 @@
 
 #include "kernels.h"
 
-matmul_kernel matmul_q4_k_avx2, matmul_q5_k_avx2, matmul_q6_k_avx2;
-matmul_kernel matmul_q8_0_avx2;
-matmul_kernel matmul_f32_avx2, matmul_f16_avx2, matmul_bf16_avx2;
+/* What every level has, in one line per file. */
+#define MATMUL_KERNELS(level)                                                                      \
+    matmul_kernel matmul_q4_0_##level, matmul_q4_1_##level, matmul_q5_0_##level,                   \
+        matmul_q5_1_##level, matmul_q8_0_##level, matmul_iq4_nl_##level;                           \
+    matmul_kernel matmul_q2_k_##level, matmul_q3_k_##level, matmul_q4_k_##level,                   \
+        matmul_q5_k_##level, matmul_q6_k_##level, matmul_tq1_0_##level, matmul_tq2_0_##level;      \
+    matmul_kernel matmul_iq4_xs_##level, matmul_iq3_s_##level, matmul_iq3_xxs_##level,             \
+        matmul_iq2_s_##level, matmul_iq2_xs_##level, matmul_iq2_xxs_##level
+
+MATMUL_KERNELS(avx2);
+MATMUL_KERNELS(avxvnni);
+MATMUL_KERNELS(avx512vnni);
 
 /* Float weights gain nothing from VNNI. */
-matmul_kernel matmul_q4_k_avxvnni, matmul_q5_k_avxvnni, matmul_q6_k_avxvnni;
-matmul_kernel matmul_q8_0_avxvnni;
-
-matmul_kernel matmul_q4_k_avx512vnni, matmul_q5_k_avx512vnni, matmul_q6_k_avx512vnni;
-matmul_kernel matmul_q8_0_avx512vnni;
+matmul_kernel matmul_f32_avx2, matmul_f16_avx2, matmul_bf16_avx2;
 matmul_kernel matmul_f32_avx512vnni, matmul_f16_avx512vnni, matmul_bf16_avx512vnni;
 
 #endif

@@ -103,4 +103,11 @@ ALWAYS_INLINE void panel_store(const struct matmul_item *item, int r, int rows, 
     }
 }
 
+/* The kernel of a weight type: `run` is what panel_loop.h made. */
+#define PANEL_KERNEL(name, run, block_bytes, decode)                                               \
+    void name(const struct matmul_item *item)                                                      \
+    {                                                                                              \
+        run(item, block_bytes, decode);                                                            \
+    }
+
 #endif

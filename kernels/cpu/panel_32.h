@@ -1,41 +1,166 @@
 /*
- * panel_q8_0.h: panels of Q8_0: 32 steps of pairs (panel_simd.h) of blocks 2i
- * and 2i + 1, and a scale per row and block. A super-block is eight blocks.
+ * panel_32.h: panels of the types with blocks of 32 weights: 32 steps of pairs
+ * (panel_simd.h) of blocks 2i and 2i + 1, a scale per row and block, and for Q4_1
+ * and Q5_1 an m. A super-block is eight blocks. Whatever its type, a weight is a
+ * byte here: signed, or counted from -128 where LEVEL_FLIP is 0x80.
  */
-#ifndef PANEL_Q8_0_H
-#define PANEL_Q8_0_H
+#ifndef PANEL_32_H
+#define PANEL_32_H
 
 #include "blocks.h"
 #include "panel.h"
 #include "panel_simd.h"
+#include "unpack.h"
 
-struct q8_0_panel {
+struct panel_32 {
     _Alignas(64) uint8_t weight[32][2][64]; /* [step][row half] */
     _Alignas(64) float d[8][PANEL_ROWS];    /* [block] */
+    _Alignas(64) float m[8][PANEL_ROWS];    /* -m / 128; Q4_1 and Q5_1 only */
 };
 
-/* The scale of block j for rows 8e..8e+7; bytes: that block of the first row. */
-ALWAYS_INLINE void q8_0_decode_scale(const uint8_t *bytes, size_t stride, struct q8_0_panel *p,
-                                     int e, int j)
+/* How the nibbles of a type become weights. */
+enum nibbles { NIBBLES_ADD, NIBBLES_FIVE_BITS, NIBBLES_LEVELS };
+
+/* Where the parts of a block lie. */
+struct form_32 {
+    size_t bytes, q, high;
+    enum nibbles nibbles;
+    int offset; /* added to q */
+    bool has_m;
+};
+
+/* d and m of block j for rows 8e..8e+7, which starts at bytes in the first row.
+ * -m / 128 is exact: it multiplies start32, which is -128 times a sum. */
+ALWAYS_INLINE void p32_decode_scales(const uint8_t *bytes, size_t stride, struct panel_32 *p, int e,
+                                     int j, bool has_m)
 {
     __m256i v[4];
     turn_rows(bytes, stride, v);
     _mm256_store_ps(p->d[j] + 8 * e, low_halves_to_float(v[0]));
+    if (has_m) {
+        __m256 m = low_halves_to_float(_mm256_srli_epi32(v[0], 16));
+        _mm256_store_ps(p->m[j] + 8 * e, _mm256_mul_ps(m, _mm256_set1_ps(-0x1p-7f)));
+    }
 }
 
-/* Weights are stored with `flip` XORed in: 0 keeps them signed, 0x80 makes them
- * count from -128. */
-ALWAYS_INLINE void q8_0_decode(const uint8_t *bytes, size_t stride, struct q8_0_panel *p,
-                               const uint8_t flip)
+/* 16 in each byte of a dword whose bit of four is set: bits first..first + 3 of
+ * `high`, first a multiple of 4. */
+ALWAYS_INLINE __m256i p32_fifth_bits(__m256i high, int first)
 {
-    const __m256i mask = _mm256_set1_epi8((char)flip);
+    const __m256i byte = _mm256_add_epi8(_mm256_set1_epi8((char)(first / 8)),
+                                         _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0,
+                                                           0x04040404, 0x08080808, 0x0c0c0c0c));
+    const __m256i bit = _mm256_set1_epi32(first % 8 ? (int)0x80402010 : 0x08040201);
+    __m256i spread = _mm256_and_si256(_mm256_shuffle_epi8(high, byte), bit);
+    return _mm256_and_si256(_mm256_cmpeq_epi8(spread, bit), _mm256_set1_epi8(16));
+}
+
+/* Nibbles (in the low halves of bytes) of weights first..first + 3 as weights. */
+ALWAYS_INLINE __m256i p32_weights(__m256i nibbles, __m256i high, int first, const struct form_32 f)
+{
+    nibbles = _mm256_and_si256(nibbles, _mm256_set1_epi8(15));
+    if (f.nibbles == NIBBLES_LEVELS) {
+        const __m128i levels = _mm_loadu_si128((const __m128i *)iq4_levels);
+        const __m256i flip = _mm256_set1_epi8((char)LEVEL_FLIP);
+        return _mm256_xor_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(levels), nibbles),
+                                flip);
+    }
+    if (f.nibbles == NIBBLES_FIVE_BITS) {
+        nibbles = _mm256_or_si256(nibbles, p32_fifth_bits(high, first));
+    }
+    return _mm256_add_epi8(nibbles, _mm256_set1_epi8((char)(f.offset + LEVEL_FLIP)));
+}
+
+/* Blocks 2i and 2i + 1, rows 8e..8e+7, of a type with nibbles. */
+ALWAYS_INLINE void p32_decode_pair(const uint8_t *bytes, size_t stride, struct panel_32 *p, int e,
+                                   int i, const struct form_32 f)
+{
+    const uint8_t *first = bytes + (size_t)(2 * i) * f.bytes, *second = first + f.bytes;
+    __m256i v[4], z[4], high_v[4], high_z[4];
+    p32_decode_scales(first, stride, p, e, 2 * i, f.has_m);
+    p32_decode_scales(second, stride, p, e, 2 * i + 1, f.has_m);
+    turn_rows(first + f.q, stride, v);
+    turn_rows(second + f.q, stride, z);
+    if (f.nibbles == NIBBLES_FIVE_BITS) {
+        turn_rows(first + f.high, stride, high_v);
+        turn_rows(second + f.high, stride, high_z);
+    } else {
+        high_v[0] = high_z[0] = _mm256_setzero_si256();
+    }
+    UNROLL(4)
+    for (int k = 0; k < 4; k++) {
+        pair_store_step(p->weight[8 * i + k], e, p32_weights(v[k], high_v[0], 4 * k, f),
+                        p32_weights(z[k], high_z[0], 4 * k, f));
+        __m256i upper_v = _mm256_srli_epi16(v[k], 4), upper_z = _mm256_srli_epi16(z[k], 4);
+        pair_store_step(p->weight[8 * i + 4 + k], e, p32_weights(upper_v, high_v[0], 16 + 4 * k, f),
+                        p32_weights(upper_z, high_z[0], 16 + 4 * k, f));
+    }
+}
+
+ALWAYS_INLINE void p32_decode(const uint8_t *bytes, size_t stride, struct panel_32 *p,
+                              const struct form_32 f)
+{
+    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
+        UNROLL(4)
+        for (int i = 0; i < 4; i++) {
+            p32_decode_pair(bytes, stride, p, e, i, f);
+        }
+    }
+}
+
+static void p32_decode_q4_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const struct form_32 f = {
+        sizeof(struct block_q4_0), offsetof(struct block_q4_0, q), 0, NIBBLES_ADD, -8, false};
+    p32_decode(bytes, stride, p, f);
+}
+
+static void p32_decode_q4_1(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const struct form_32 f = {
+        sizeof(struct block_q4_1), offsetof(struct block_q4_1, q), 0, NIBBLES_ADD, 0, true};
+    p32_decode(bytes, stride, p, f);
+}
+
+static void p32_decode_q5_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const struct form_32 f = {sizeof(struct block_q5_0),
+                              offsetof(struct block_q5_0, q),
+                              offsetof(struct block_q5_0, high),
+                              NIBBLES_FIVE_BITS,
+                              -16,
+                              false};
+    p32_decode(bytes, stride, p, f);
+}
+
+static void p32_decode_q5_1(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const struct form_32 f = {sizeof(struct block_q5_1),
+                              offsetof(struct block_q5_1, q),
+                              offsetof(struct block_q5_1, high),
+                              NIBBLES_FIVE_BITS,
+                              0,
+                              true};
+    p32_decode(bytes, stride, p, f);
+}
+
+static void p32_decode_iq4_nl(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const struct form_32 f = {
+        sizeof(struct block_iq4_nl), offsetof(struct block_iq4_nl, q), 0, NIBBLES_LEVELS, 0, false};
+    p32_decode(bytes, stride, p, f);
+}
+
+static void p32_decode_q8_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
+{
+    const __m256i flip = _mm256_set1_epi8((char)LEVEL_FLIP);
     for (int e = 0; e < 2; e++, bytes += 8 * stride) {
         UNROLL(4)
         for (int i = 0; i < 4; i++) {
             const uint8_t *first = bytes + (size_t)(2 * i) * sizeof(struct block_q8_0);
             const uint8_t *second = first + sizeof(struct block_q8_0);
-            q8_0_decode_scale(first, stride, p, e, 2 * i);
-            q8_0_decode_scale(second, stride, p, e, 2 * i + 1);
+            p32_decode_scales(first, stride, p, e, 2 * i, false);
+            p32_decode_scales(second, stride, p, e, 2 * i + 1, false);
             UNROLL(2)
             for (int c = 0; c < 2; c++) {
                 __m256i v[4], z[4];
@@ -43,8 +168,8 @@ ALWAYS_INLINE void q8_0_decode(const uint8_t *bytes, size_t stride, struct q8_0_
                 turn_rows(second + 2 + 16 * c, stride, z);
                 UNROLL(4)
                 for (int k = 0; k < 4; k++) {
-                    pair_store_step(p->weight[8 * i + 4 * c + k], e, _mm256_xor_si256(v[k], mask),
-                                    _mm256_xor_si256(z[k], mask));
+                    pair_store_step(p->weight[8 * i + 4 * c + k], e, _mm256_xor_si256(v[k], flip),
+                                    _mm256_xor_si256(z[k], flip));
                 }
             }
         }

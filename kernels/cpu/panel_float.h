@@ -11,7 +11,7 @@ struct float_panel {
     _Alignas(64) float weight[SUPER_BLOCK][PANEL_ROWS];
 };
 
-ALWAYS_INLINE void float_decode_f32(const uint8_t *bytes, size_t stride, struct float_panel *p)
+static void float_decode_f32(const uint8_t *bytes, size_t stride, struct float_panel *p)
 {
     for (int e = 0; e < 2; e++, bytes += 8 * stride) {
         for (int c = 0; c < SUPER_BLOCK / 4; c++) {
@@ -25,7 +25,7 @@ ALWAYS_INLINE void float_decode_f32(const uint8_t *bytes, size_t stride, struct 
     }
 }
 
-ALWAYS_INLINE void float_decode_f16(const uint8_t *bytes, size_t stride, struct float_panel *p)
+static void float_decode_f16(const uint8_t *bytes, size_t stride, struct float_panel *p)
 {
     for (int e = 0; e < 2; e++, bytes += 8 * stride) {
         for (int c = 0; c < SUPER_BLOCK / 8; c++) {
@@ -41,7 +41,7 @@ ALWAYS_INLINE void float_decode_f16(const uint8_t *bytes, size_t stride, struct 
     }
 }
 
-ALWAYS_INLINE void float_decode_bf16(const uint8_t *bytes, size_t stride, struct float_panel *p)
+static void float_decode_bf16(const uint8_t *bytes, size_t stride, struct float_panel *p)
 {
     const __m256i upper = _mm256_set1_epi32((int)0xffff0000);
     for (int e = 0; e < 2; e++, bytes += 8 * stride) {

@@ -1,8 +1,9 @@
 /*
- * panel_k.h: panels of the K types (Q4_K, Q5_K, Q6_K), one layout for all of
- * them and for every level: 32 steps of pairs (panel_simd.h). A pair is sub-blocks 2i and 2i + 1 of
- * 32 weights (Q4_K, Q5_K: 4 pairs of 8 steps) or groups g and g + 2 of 16 weights (Q6_K: 8 pairs of
- * 4 steps). Weights count from 0; Q6_K's offset of 32 is in the sums' starting values.
+ * panel_k.h: panels of the types with blocks of 256 weights, one layout for all
+ * of them and for every level: 32 steps of pairs (panel_simd.h). A pair is
+ * sub-blocks 2i and 2i + 1 of 32 weights (4 pairs of 8 steps) or groups g and
+ * g + 2 of 16 weights (8 pairs of 4 steps). panel_k_large.h,
+ * panel_k_small.h and panel_iq.h have the decoders.
  */
 #ifndef PANEL_K_H
 #define PANEL_K_H
@@ -11,28 +12,50 @@
 #include "panel.h"
 #include "panel_simd.h"
 
-enum k_type { K_Q4, K_Q5, K_Q6 };
+/* What a tile must know of a panel. Weights:
+ *   K_Q2   groups of 16 with minimums, 0..3: sums always fit int16
+ *   K_Q4   sub-blocks of 32 with minimums, 0..15
+ *   K_Q5   the same, 0..31
+ *   K_Q6   groups of 16, -32..31, counted from 0: sums start at -32 times their
+ *          inputs
+ *   K_I32  sub-blocks of 32, K_I16 groups of 16, -127..127 (VNNI: counted from
+ *          -128, which `minimum` takes back): sums do not fit int16 */
+enum k_type { K_Q2, K_Q4, K_Q5, K_Q6, K_I32, K_I16 };
 
 struct k_panel {
     _Alignas(64) uint8_t weight[32][2][64];         /* [step][row half] */
     _Alignas(64) int16_t scale[8][PANEL_ROWS][2];   /* [pair][row] */
-    _Alignas(64) int16_t minimum[4][PANEL_ROWS][2]; /* [pair][row]; not Q6_K */
+    _Alignas(64) int16_t minimum[8][PANEL_ROWS][2]; /* [pair][row]; not K_Q6 */
     _Alignas(64) float d[PANEL_ROWS], dmin[PANEL_ROWS];
 };
 
 ALWAYS_INLINE int k_pairs(enum k_type type)
 {
-    return type == K_Q6 ? 8 : 4;
+    return type == K_Q2 || type == K_Q6 || type == K_I16 ? 8 : 4;
 }
 
 ALWAYS_INLINE int k_steps(enum k_type type)
 {
-    return type == K_Q6 ? 4 : 8;
+    return 32 / k_pairs(type);
 }
 
+/* Whether v = d * total - dmin * minimums. */
+ALWAYS_INLINE bool k_has_minimums(enum k_type type)
+{
+    return type == K_Q2 || type == K_Q4 || type == K_Q5;
+}
+
+/* Sums of the inputs that minimums multiply, in the order of pairs. */
+ALWAYS_INLINE const int16_t *k_sums(const struct activations_q8_256 *in, size_t at,
+                                    enum k_type type)
+{
+    return k_pairs(type) == 8 ? in->sums16 + at * 16 : in->sums32 + at * 8;
+}
+
+/* The bit of tokens whose sums may leave int16; K_I types do not look. */
 ALWAYS_INLINE unsigned k_wide_bit(enum k_type type)
 {
-    return type == K_Q4 ? WIDE_Q4_K : type == K_Q5 ? WIDE_Q5_K : WIDE_Q6_K;
+    return type == K_Q4 ? WIDE_Q4_K : type == K_Q5 ? WIDE_Q5_K : type == K_Q6 ? WIDE_Q6_K : 0;
 }
 
 /* Steps after which the sums of any activations fit int16: 16 * 15 * 127 =
@@ -51,135 +74,6 @@ ALWAYS_INLINE bool k_any_wide(const uint8_t *wide, const int n, unsigned bit)
         bits |= wide[t];
     }
     return bits & bit;
-}
-
-/* Bytes 0..3 of each dword as two pairs of int16. */
-ALWAYS_INLINE void k_store_bytes(int16_t (*to)[PANEL_ROWS][2], int e, __m256i bytes)
-{
-    const __m256i low =
-        _mm256_setr_epi32((int)0x80018000, (int)0x80058004, (int)0x80098008, (int)0x800d800c,
-                          (int)0x80018000, (int)0x80058004, (int)0x80098008, (int)0x800d800c);
-    const __m256i high = _mm256_add_epi8(low, _mm256_set1_epi32(0x00020002));
-    _mm256_store_si256((__m256i *)to[0] + e, _mm256_shuffle_epi8(bytes, low));
-    _mm256_store_si256((__m256i *)to[1] + e, _mm256_shuffle_epi8(bytes, high));
-}
-
-/* d, dmin and the twelve bytes of 6-bit scales and minimums of Q4_K and Q5_K,
- * for rows 8e..8e+7. */
-ALWAYS_INLINE void k_decode_scales(const uint8_t *bytes, size_t stride, struct k_panel *p, int e)
-{
-    const __m256i m15 = _mm256_set1_epi8(15), m63 = _mm256_set1_epi8(63);
-    const __m256i m48 = _mm256_set1_epi8(48);
-    __m256i v[4];
-    turn_rows(bytes, stride, v);
-    _mm256_store_ps(p->d + 8 * e, low_halves_to_float(v[0]));
-    _mm256_store_ps(p->dmin + 8 * e, low_halves_to_float(_mm256_srli_epi32(v[0], 16)));
-    k_store_bytes(p->scale, e, _mm256_and_si256(v[1], m63));
-    k_store_bytes(p->scale + 2, e, merge_bits(v[3], m15, _mm256_srli_epi16(v[1], 2), m48));
-    k_store_bytes(p->minimum, e, _mm256_and_si256(v[2], m63));
-    k_store_bytes(p->minimum + 2, e,
-                  merge_bits(_mm256_srli_epi16(v[3], 4), m15, _mm256_srli_epi16(v[2], 2), m48));
-}
-
-ALWAYS_INLINE void k_decode_q4(const uint8_t *bytes, size_t stride, struct k_panel *p)
-{
-    const __m256i m15 = _mm256_set1_epi8(15);
-    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
-        k_decode_scales(bytes, stride, p, e);
-        UNROLL(8)
-        for (int c = 0; c < 8; c++) {
-            __m256i v[4];
-            turn_rows(bytes + 16 + 16 * c, stride, v);
-            UNROLL(4)
-            for (int k = 0; k < 4; k++) {
-                pair_store_step(p->weight[4 * c + k], e, _mm256_and_si256(v[k], m15),
-                                _mm256_and_si256(_mm256_srli_epi16(v[k], 4), m15));
-            }
-        }
-    }
-}
-
-/* Bit `bit` of every byte at the place of 16; other bits are rubbish. */
-ALWAYS_INLINE __m256i k_bit_to_16(__m256i v, int bit)
-{
-    return bit < 4 ? _mm256_slli_epi16(v, 4 - bit) : _mm256_srli_epi16(v, bit - 4);
-}
-
-ALWAYS_INLINE void k_decode_q5(const uint8_t *bytes, size_t stride, struct k_panel *p)
-{
-    const __m256i m15 = _mm256_set1_epi8(15), m16 = _mm256_set1_epi8(16);
-    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
-        __m256i high[8];
-        k_decode_scales(bytes, stride, p, e);
-        turn_rows(bytes + 16, stride, high);
-        turn_rows(bytes + 32, stride, high + 4);
-        UNROLL(8)
-        for (int c = 0; c < 8; c++) {
-            __m256i v[4];
-            turn_rows(bytes + 48 + 16 * c, stride, v);
-            UNROLL(4)
-            for (int k = 0; k < 4; k++) {
-                __m256i u = high[c % 2 * 4 + k];
-                pair_store_step(p->weight[4 * c + k], e,
-                                merge_bits(v[k], m15, k_bit_to_16(u, c / 2 * 2), m16),
-                                merge_bits(_mm256_srli_epi16(v[k], 4), m15,
-                                           k_bit_to_16(u, c / 2 * 2 + 1), m16));
-            }
-        }
-    }
-}
-
-/* Scales and d of Q6_K for rows 8e..8e+7. Dword h of the scales holds groups
- * 4h..4h+3: pair 2h is its bytes 0 and 2, pair 2h + 1 bytes 1 and 3. */
-ALWAYS_INLINE void k_decode_q6_scales(const uint8_t *bytes, size_t stride, struct k_panel *p, int e)
-{
-    __m256i v[4];
-    turn_rows(bytes + 194, stride, v); /* the last 16 bytes of a block end in d */
-    _mm256_store_ps(p->d + 8 * e, low_halves_to_float(_mm256_srli_epi32(v[3], 16)));
-    turn_rows(bytes + 192, stride, v);
-    UNROLL(4)
-    for (int h = 0; h < 4; h++) {
-        __m256i first = _mm256_srai_epi16(_mm256_slli_epi16(v[h], 8), 8);
-        _mm256_store_si256((__m256i *)p->scale[2 * h] + e, first);
-        _mm256_store_si256((__m256i *)p->scale[2 * h + 1] + e, _mm256_srai_epi16(v[h], 8));
-    }
-}
-
-/* Weights of half n (0, 1) of a Q6_K block for rows 8e..8e+7. Low bytes
- * 64n + 16c.. hold groups c (low nibbles) and c + 4 (high), the 32 behind them
- * groups c + 2 and c + 6; bit pairs of the high bytes belong to groups c, c + 2,
- * c + 4 and c + 6 from the lowest up. */
-ALWAYS_INLINE void k_decode_q6_half(const uint8_t *bytes, size_t stride, struct k_panel *p, int e,
-                                    int n)
-{
-    const __m256i m15 = _mm256_set1_epi8(15), m48 = _mm256_set1_epi8(48);
-    UNROLL(2)
-    for (int c = 0; c < 2; c++) {
-        __m256i v[4], z[4], high[4];
-        turn_rows(bytes + 128 + 32 * n + 16 * c, stride, high);
-        turn_rows(bytes + 64 * n + 16 * c, stride, v);
-        turn_rows(bytes + 64 * n + 32 + 16 * c, stride, z);
-        UNROLL(4)
-        for (int k = 0; k < 4; k++) {
-            __m256i u = high[k], low_v = v[k], low_z = z[k];
-            pair_store_step(p->weight[16 * n + 4 * c + k], e,
-                            merge_bits(low_v, m15, _mm256_slli_epi16(u, 4), m48),
-                            merge_bits(low_z, m15, _mm256_slli_epi16(u, 2), m48));
-            pair_store_step(
-                p->weight[16 * n + 8 + 4 * c + k], e,
-                merge_bits(_mm256_srli_epi16(low_v, 4), m15, u, m48),
-                merge_bits(_mm256_srli_epi16(low_z, 4), m15, _mm256_srli_epi16(u, 2), m48));
-        }
-    }
-}
-
-ALWAYS_INLINE void k_decode_q6(const uint8_t *bytes, size_t stride, struct k_panel *p)
-{
-    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
-        k_decode_q6_scales(bytes, stride, p, e);
-        k_decode_q6_half(bytes, stride, p, e, 0);
-        k_decode_q6_half(bytes, stride, p, e, 1);
-    }
 }
 
 #endif

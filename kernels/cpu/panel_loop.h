@@ -1,12 +1,19 @@
 /*
- * panel_loop.h: the loop of every panel kernel, a template: included once per
- * kernel, after these are defined (and it undefines them).
+ * panel_loop.h: the loop of the panel kernels, a template: included once per
+ * kind of panel and tile, after these are defined (and it undefines them). It
+ * makes
  *
- *   PANEL_NAME         the kernel, a matmul_kernel
+ *   static void PANEL_NAME(const struct matmul_item *item, size_t block_bytes,
+ *                          void (*decode)(bytes, stride, panel))
+ *
+ * which PANEL_KERNEL gives the weight types that such panels serve: block_bytes
+ * of a super-block in the file, and what decodes PANEL_ROWS of them that are
+ * stride apart.
+ *
+ *   PANEL_NAME         the function
  *   PANEL_TYPE         struct of a decoded panel, at most PANEL_BYTES
- *   PANEL_BLOCK_BYTES  bytes of a super-block in the file
- *   PANEL_DECODE(bytes, stride, panel)
- *                      decodes PANEL_ROWS super-blocks that are stride apart
+ *   PANEL_FINISH(panel)
+ *                      what is to be done to a panel after decode, or nothing
  *   PANEL_TILE(panel, in, at, sums, n)
  *                      adds the panel's part to sums [n][PANEL_ROWS] for the n
  *                      tokens whose records start at index `at` of `in`
@@ -20,7 +27,8 @@
         PANEL_TILE(panel, in, at, sums, n);                                                        \
         break;
 
-void PANEL_NAME(const struct matmul_item *item)
+static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
+                       void (*decode)(const uint8_t *bytes, size_t stride, PANEL_TYPE *panel))
 {
     const struct activations *in = item->in;
     struct panel_scratch *scratch = item->scratch;
@@ -31,15 +39,16 @@ void PANEL_NAME(const struct matmul_item *item)
     for (int r = 0; r < item->rows; r += PANEL_ROWS) {
         memset(scratch->sums, 0, (size_t)in->tokens * PANEL_ROWS * sizeof(float));
         for (int b = 0; b < in->blocks; b++) {
-            const struct panel_source next = panel_next(item, r, b, PANEL_BLOCK_BYTES);
-            const struct panel_source from = panel_complete(
-                panel_source(item, r, b, PANEL_BLOCK_BYTES), b, PANEL_BLOCK_BYTES, scratch->stage);
-            PANEL_DECODE(from.bytes, from.stride, panel);
+            const struct panel_source next = panel_next(item, r, b, block_bytes);
+            const struct panel_source from = panel_complete(panel_source(item, r, b, block_bytes),
+                                                            b, block_bytes, scratch->stage);
+            decode(from.bytes, from.stride, panel);
+            PANEL_FINISH(panel);
             for (int n = 0, t = 0; n < tiles; n++) {
                 const int end = (int)((int64_t)in->tokens * (n + 1) / tiles);
                 const size_t at = (size_t)b * (size_t)in->tokens + (size_t)t;
                 float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
-                panel_prefetch(&next, n, tiles, PANEL_BLOCK_BYTES);
+                panel_prefetch(&next, n, tiles, block_bytes);
                 switch (end - t) {
                     PANEL_CASE(1)
 #if PANEL_TOKENS >= 2
@@ -77,8 +86,7 @@ void PANEL_NAME(const struct matmul_item *item)
 
 #undef PANEL_NAME
 #undef PANEL_TYPE
-#undef PANEL_BLOCK_BYTES
-#undef PANEL_DECODE
+#undef PANEL_FINISH
 #undef PANEL_TILE
 #undef PANEL_TOKENS
 #undef PANEL_CASE

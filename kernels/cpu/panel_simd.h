@@ -84,4 +84,12 @@ ALWAYS_INLINE int load_32(const void *from)
     return value;
 }
 
+/* Two bytes at an address that need not be aligned, as a number. */
+ALWAYS_INLINE uint16_t load_16(const void *from)
+{
+    uint16_t value;
+    __builtin_memcpy(&value, from, sizeof(value));
+    return value;
+}
+
 #endif

@@ -16,14 +16,17 @@ enum { PANEL_PARTS = 1, PART_ROWS = 16 };
 typedef __m512i ints;
 typedef __m512 floats;
 
-#define ints_zero()            _mm512_setzero_si512()
-#define ints_load(from, part)  _mm512_load_si512((const ints *)(from) + (part))
-#define ints_broadcast_32(x)   _mm512_set1_epi32(x)
-#define ints_broadcast_64(x)   _mm512_set1_epi64(x)
-#define ints_dot_8(sum, w, x)  _mm512_dpbusd_epi32(sum, w, x)
-#define ints_dot_16(sum, w, x) _mm512_dpwssd_epi32(sum, w, x)
-#define ints_pack(a, b)        _mm512_packs_epi32(a, b)
-#define ints_to_floats(v)      _mm512_cvtepi32_ps(v)
+#define ints_zero()              _mm512_setzero_si512()
+#define ints_load(from, part)    _mm512_load_si512((const ints *)(from) + (part))
+#define ints_broadcast_32(x)     _mm512_set1_epi32(x)
+#define ints_broadcast_64(x)     _mm512_set1_epi64(x)
+#define ints_dot_8(sum, w, x)    _mm512_dpbusd_epi32(sum, w, x)
+#define ints_dot_16(sum, w, x)   _mm512_dpwssd_epi32(sum, w, x)
+#define ints_pack(a, b)          _mm512_packs_epi32(a, b)
+#define ints_to_floats(v)        _mm512_cvtepi32_ps(v)
+#define ints_and(a, b)           _mm512_and_si512(a, b)
+#define ints_shift_right(v, n)   _mm512_srai_epi32(v, n)
+#define ints_shift_left_16(v, n) _mm512_slli_epi16(v, n)
 /* Even (0x88) or odd (0xdd) dwords of a and b. */
 #define ints_dwords(a, b, which)                                                                   \
     _mm512_castps_si512(_mm512_shuffle_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), which))
@@ -40,14 +43,17 @@ enum { PANEL_PARTS = 2, PART_ROWS = 8 };
 typedef __m256i ints;
 typedef __m256 floats;
 
-#define ints_zero()            _mm256_setzero_si256()
-#define ints_load(from, part)  _mm256_load_si256((const ints *)(from) + (part))
-#define ints_broadcast_32(x)   _mm256_set1_epi32(x)
-#define ints_broadcast_64(x)   _mm256_set1_epi64x(x)
-#define ints_dot_8(sum, w, x)  _mm256_dpbusd_avx_epi32(sum, w, x)
-#define ints_dot_16(sum, w, x) _mm256_dpwssd_avx_epi32(sum, w, x)
-#define ints_pack(a, b)        _mm256_packs_epi32(a, b)
-#define ints_to_floats(v)      _mm256_cvtepi32_ps(v)
+#define ints_zero()              _mm256_setzero_si256()
+#define ints_load(from, part)    _mm256_load_si256((const ints *)(from) + (part))
+#define ints_broadcast_32(x)     _mm256_set1_epi32(x)
+#define ints_broadcast_64(x)     _mm256_set1_epi64x(x)
+#define ints_dot_8(sum, w, x)    _mm256_dpbusd_avx_epi32(sum, w, x)
+#define ints_dot_16(sum, w, x)   _mm256_dpwssd_avx_epi32(sum, w, x)
+#define ints_pack(a, b)          _mm256_packs_epi32(a, b)
+#define ints_to_floats(v)        _mm256_cvtepi32_ps(v)
+#define ints_and(a, b)           _mm256_and_si256(a, b)
+#define ints_shift_right(v, n)   _mm256_srai_epi32(v, n)
+#define ints_shift_left_16(v, n) _mm256_slli_epi16(v, n)
 #define ints_dwords(a, b, which)                                                                   \
     _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which))
 #define floats_load(from)       _mm256_load_ps(from)

@@ -1,13 +1,15 @@
 /*
- * tile_k_vnni.h: tiles of Q4_K, Q5_K and Q6_K against int8, a template on the
- * vectors of panel_vnni.h; TOKENS is the most tokens of a tile.
+ * tile_k_vnni.h: tiles of the types with blocks of 256 weights against int8, a
+ * template on the vectors of panel_vnni.h; TOKENS is the most tokens of a tile.
  *
  * What bounds these kernels are the two ports that multiply. Sums of two
  * sub-blocks are packed to int16 pairs, so that one vpdpwssd applies two scales
  * to every row: half the multiplications of scaling each sub-block by itself.
  * That needs sub-block sums within int16, which `wide` tells of: a tile with a
- * wide token packs after k_wide_steps, which always fits. Integer sums are
- * exact either way (bounds of totals: matmul_ref.c).
+ * wide token packs after k_wide_steps, which always fits. Sums of the K_I types
+ * rarely would; their low byte and the rest are packed and scaled apart, with
+ * 256 times the scale (at most 32) for the rest. Integer sums are exact either
+ * way (bounds of totals: matmul_ref.c).
  */
 #ifndef TILE_K_VNNI_H
 #define TILE_K_VNNI_H
@@ -26,6 +28,23 @@ ALWAYS_INLINE ints k_start(const struct activations_q8_256 *in, size_t row, enum
     const int32_t *from =
         flush == 4 ? in->start16 + row * 16 + 2 * i : in->start8 + row * 32 + 4 * i + g0;
     return ints_broadcast_64(load_64(from));
+}
+
+ALWAYS_INLINE bool k_splits(enum k_type type)
+{
+    return type == K_I32 || type == K_I16;
+}
+
+/* total + scale * sums; a and b: sums of both row halves. */
+ALWAYS_INLINE ints k_add_scaled(ints total, ints a, ints b, ints scale, enum k_type type)
+{
+    if (!k_splits(type)) {
+        return ints_dot_16(total, ints_pack(a, b), scale);
+    }
+    const ints low = ints_broadcast_32(0xff);
+    total = ints_dot_16(total, ints_pack(ints_and(a, low), ints_and(b, low)), scale);
+    return ints_dot_16(total, ints_pack(ints_shift_right(a, 8), ints_shift_right(b, 8)),
+                       ints_shift_left_16(scale, 8));
 }
 
 /* One part of a panel against the n tokens at index `at`. */
@@ -63,19 +82,20 @@ ALWAYS_INLINE void k_add_pair(const struct k_part s, int i, ints *total, const i
         }
         UNROLL(8)
         for (int t = 0; t < n; t++) {
-            total[t] = ints_dot_16(total[t], ints_pack(a[t], b[t]), scale);
+            total[t] = k_add_scaled(total[t], a[t], b[t], scale, type);
         }
     }
 }
 
-/* sum of minimum * sum of 32 activations over the eight sub-blocks. */
-ALWAYS_INLINE ints k_minimums(const struct k_panel *p, int part, const int16_t sums32[8])
+/* sum of minimum * sum of inputs over all sub-blocks or groups. */
+ALWAYS_INLINE ints k_minimums(const struct k_panel *p, int part, const int16_t *sums,
+                              enum k_type type)
 {
     ints m = ints_zero();
-    UNROLL(4)
-    for (int i = 0; i < 4; i++) {
+    UNROLL(8)
+    for (int i = 0; i < k_pairs(type); i++) {
         m = ints_dot_16(m, ints_load(p->minimum[i], part),
-                        ints_broadcast_32(load_32(sums32 + 2 * i)));
+                        ints_broadcast_32(load_32(sums + 2 * i)));
     }
     return m;
 }
@@ -88,7 +108,8 @@ ALWAYS_INLINE void k_tile_part(const struct k_part s, float *sums, const int n, 
     ints total[TOKENS];
     UNROLL(8)
     for (int t = 0; t < n; t++) {
-        total[t] = ints_zero();
+        const int16_t *inputs = k_sums(s.in, s.at + (size_t)t, type);
+        total[t] = k_splits(type) ? k_minimums(s.panel, s.part, inputs, type) : ints_zero();
     }
     UNROLL(1)
     for (int i = 0; i < k_pairs(type); i++) {
@@ -98,8 +119,8 @@ ALWAYS_INLINE void k_tile_part(const struct k_part s, float *sums, const int n, 
     for (int t = 0; t < n; t++) {
         const size_t at = s.at + (size_t)t;
         floats v = floats_mul(floats_load(s.panel->d + row), ints_to_floats(total[t]));
-        if (type != K_Q6) {
-            ints m = k_minimums(s.panel, s.part, s.in->sums32 + at * 8);
+        if (k_has_minimums(type)) {
+            ints m = k_minimums(s.panel, s.part, k_sums(s.in, at, type), type);
             v = floats_neg_fma(floats_load(s.panel->dmin + row), ints_to_floats(m), v);
         }
         float *sum = sums + t * PANEL_ROWS + row;
