@@ -302,6 +302,11 @@ enum dllm_remasking {
 
 enum dllm_eos_policy { DLLM_EOS_NONE = 0, DLLM_EOS_FORBID, DLLM_EOS_DEFER };
 
+/* What is kept between the steps of a block instead of being computed anew: the
+ * keys and values of every row before the block (prefix), or of every row
+ * outside it (dual). Both are approximations: answers may differ. */
+enum dllm_cache { DLLM_CACHE_NONE = 0, DLLM_CACHE_PREFIX, DLLM_CACHE_DUAL };
+
 enum dllm_finish {
     DLLM_FINISH_EOS = 0,
     DLLM_FINISH_LENGTH,
@@ -354,6 +359,10 @@ struct dllm_generate_options {
     double threshold;     /* 0: off; else commit every token at least this sure */
     double factor;        /* 0: off; else Fast-dLLM's factor rule */
     double entropy_bound; /* 0: off; else EB-Sampler's rule, with remasking entropy */
+    enum dllm_cache cache;
+    int cache_refresh;  /* every so many steps of a block all rows; 0: at its entry alone */
+    int prompt_refresh; /* of those, rows before the answer only after so many steps; 0: always */
+    int suffix_window;  /* positions seen past the block's end; 0: all */
     enum dllm_eos_policy eos_policy;
     bool no_early_stop;
     bool allow_long;
@@ -404,8 +413,10 @@ struct dllm_result {
     struct dllm_gap *gaps; /* [gap_count]; of dllm_generate the one region */
     size_t gap_count;
     int forward_passes;
+    int64_t rows_computed; /* positions that went through the layers, all passes together */
     int steps;
     bool stopped_early;
+    uint64_t workspace_bytes; /* memory of the session beside the file */
     struct dllm_timings timings;
 };
 

@@ -8,6 +8,7 @@ static const char *const remasking_names[] = {
     "low_confidence", "random", "topk_margin", "entropy", "origin", "maskgit_plus", NULL};
 /* As enum visual_color numbers them. */
 static const char *const color_names[] = {"confidence", "step", NULL};
+static const char *const cache_names[] = {"none", "prefix", "dual", NULL};
 static const char *const eos_policy_names[] = {"none", "forbid", "defer", NULL};
 
 static const struct opt options[RUN_OPTIONS] = {
@@ -160,6 +161,34 @@ static const struct opt options[RUN_OPTIONS] = {
                            .fallback = "off",
                            .help = "commit positions, the surest first, while their entropies "
                                    "add up to at most G nats (EB-Sampler)"},
+    [RUN_CACHE] = {.name = "cache",
+                   .kind = OPT_CHOICE,
+                   .choices = cache_names,
+                   .metavar = "ROWS",
+                   .fallback = "none",
+                   .help = "rows that the steps of a block do not compute anew: those before the "
+                           "block, or all but the block's; answers may differ"},
+    [RUN_CACHE_REFRESH] = {.name = "cache-refresh",
+                           .kind = OPT_INTEGER,
+                           .low = 1,
+                           .high = MOST,
+                           .metavar = "N",
+                           .fallback = "at a block's first step",
+                           .help = "compute all rows every N steps of a block"},
+    [RUN_PROMPT_REFRESH] = {.name = "prompt-refresh",
+                            .kind = OPT_INTEGER,
+                            .low = 1,
+                            .high = MOST,
+                            .metavar = "N",
+                            .fallback = "always",
+                            .help = "leave the prompt out of that for N steps each time"},
+    [RUN_SUFFIX_WINDOW] = {.name = "suffix-window",
+                           .kind = OPT_INTEGER,
+                           .low = 1,
+                           .high = MOST,
+                           .metavar = "N",
+                           .fallback = "all",
+                           .help = "masks past the block's end that take part in its steps"},
     [RUN_SUFFIX] = {.name = "suffix",
                     .kind = OPT_TEXT,
                     .metavar = "TEXT",

@@ -33,6 +33,10 @@ enum run_option {
     RUN_THRESHOLD,
     RUN_FACTOR,
     RUN_ENTROPY_BOUND,
+    RUN_CACHE,
+    RUN_CACHE_REFRESH,
+    RUN_PROMPT_REFRESH,
+    RUN_SUFFIX_WINDOW,
     RUN_SUFFIX,
     RUN_STOP,
     RUN_NO_EARLY_STOP,
@@ -73,5 +77,6 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
 /* Names as the options spell them. */
 const char *run_remasking_name(enum dllm_remasking remasking);
 const char *run_eos_policy_name(enum dllm_eos_policy policy);
+const char *run_cache_name(enum dllm_cache cache);
 
 #endif

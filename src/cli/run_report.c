@@ -99,6 +99,14 @@ static void print_schedule(const struct dllm_generate_options *settings)
         fprintf(stderr, ", factor %g", settings->factor);
     if (settings->entropy_bound > 0)
         fprintf(stderr, ", entropy-bound %g", settings->entropy_bound);
+    if (settings->cache)
+        fprintf(stderr, ", cache %s", run_cache_name(settings->cache));
+    if (settings->cache_refresh)
+        fprintf(stderr, ", cache-refresh %d", settings->cache_refresh);
+    if (settings->prompt_refresh)
+        fprintf(stderr, ", prompt-refresh %d", settings->prompt_refresh);
+    if (settings->suffix_window)
+        fprintf(stderr, ", suffix-window %d", settings->suffix_window);
     if (settings->eos_policy)
         fprintf(stderr, ", eos-policy %s", run_eos_policy_name(settings->eos_policy));
     fputc('\n', stderr);
@@ -167,6 +175,8 @@ void run_print_end(const struct run_facts *facts, const struct dllm_result *resu
             per_step_ms(times->rest_seconds, result));
     fprintf(stderr, "answer: %d tokens, %.2f tokens per second\n", result->answer_tokens,
             times->generate_seconds > 0 ? result->answer_tokens / times->generate_seconds : 0);
+    fprintf(stderr, "computed: %lld rows, workspace %s\n", (long long)result->rows_computed,
+            out_size_text(result->workspace_bytes, size));
     fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
 }
 
@@ -179,23 +189,36 @@ static json_t *stop_array(const struct dllm_generate_options *settings)
     return array;
 }
 
+/* The settings that save rows; fails as object does. */
+static void add_savings(json_t *object, const struct dllm_generate_options *settings)
+{
+    json_t *savings = json_pack("{s:s, s:i, s:i, s:i}", "cache", run_cache_name(settings->cache),
+                                "cache_refresh", settings->cache_refresh, "prompt_refresh",
+                                settings->prompt_refresh, "suffix_window", settings->suffix_window);
+
+    json_object_update(object, savings);
+    json_decref(savings);
+}
+
 json_t *run_settings_json(const struct dllm_generate_options *settings, bool chat)
 {
     int steps = scheduled_steps(settings);
 
-    return json_pack("{s:b, s:i, s:o, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, "
-                     "s:I, s:o, s:b, "
-                     "s:b}",
-                     "chat", chat, "max_tokens", settings->max_tokens, "steps",
-                     steps ? json_integer(steps) : json_null(), "block_length",
-                     block_length(settings), "temperature", settings->temperature, "remasking",
-                     run_remasking_name(settings->remasking), "top_p", settings->top_p, "top_k",
-                     settings->top_k, "alg_temp", settings->alg_temp, "eps", settings->eps,
-                     "cfg_scale", settings->cfg_scale, "threshold", settings->threshold, "factor",
-                     settings->factor, "entropy_bound", settings->entropy_bound, "eos_policy",
-                     run_eos_policy_name(settings->eos_policy), "suffix_tokens",
-                     (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
-                     !settings->no_early_stop, "allow_long", settings->allow_long);
+    json_t *object = json_pack(
+        "{s:b, s:i, s:o, s:i, s:f, s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, "
+        "s:I, s:o, s:b, s:b}",
+        "chat", chat, "max_tokens", settings->max_tokens, "steps",
+        steps ? json_integer(steps) : json_null(), "block_length", block_length(settings),
+        "temperature", settings->temperature, "remasking", run_remasking_name(settings->remasking),
+        "top_p", settings->top_p, "top_k", settings->top_k, "alg_temp", settings->alg_temp, "eps",
+        settings->eps, "cfg_scale", settings->cfg_scale, "threshold", settings->threshold, "factor",
+        settings->factor, "entropy_bound", settings->entropy_bound, "eos_policy",
+        run_eos_policy_name(settings->eos_policy), "suffix_tokens",
+        (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
+        !settings->no_early_stop, "allow_long", settings->allow_long);
+
+    add_savings(object, settings);
+    return object;
 }
 
 static json_t *step_times(const struct dllm_timings *times)
@@ -216,8 +239,8 @@ int run_print_json(const struct run_facts *facts, const struct dllm_result *resu
     for (int i = 0; i < times->computed_steps; i++)
         step_seconds += times->step_seconds[i];
     return out_print_json(json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:b, s:f, "
-        "s:f, s:f, s:o, s:o}",
+        "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:o, "
+        "s:b, s:f, s:f, s:f, s:o, s:o}",
         "version", dllm_version(), "model", out_json_text(model->name, strlen(model->name)), "arch",
         model->architecture, "quantization", model->quantization, "device", model->device,
         "cpu_level", model->cpu_level, "threads", model->threads, "seed",
@@ -227,8 +250,9 @@ int run_print_json(const struct run_facts *facts, const struct dllm_result *resu
         out_json_ids(result->ids.ids, result->ids.count), "text",
         out_json_text(result->text.data, result->text.size), "finish_reason",
         run_finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",
-        result->forward_passes, "stopped_early", result->stopped_early, "load_s",
-        model->load_seconds, "generate_s", times->generate_seconds, "ms_per_step",
-        per_step_ms(step_seconds, result), "step_ms", step_times(times), "peak_rss_bytes",
-        out_json_unsigned(dllm_peak_rss_bytes())));
+        result->forward_passes, "rows_computed", (json_int_t)result->rows_computed,
+        "workspace_bytes", out_json_unsigned(result->workspace_bytes), "stopped_early",
+        result->stopped_early, "load_s", model->load_seconds, "generate_s", times->generate_seconds,
+        "ms_per_step", per_step_ms(step_seconds, result), "step_ms", step_times(times),
+        "peak_rss_bytes", out_json_unsigned(dllm_peak_rss_bytes())));
 }

@@ -65,11 +65,23 @@ static int check_visual(const struct opts *opts)
     return CLI_OK;
 }
 
+static int check_cache(const struct opts *opts)
+{
+    static const enum run_option refresh[] = {RUN_CACHE_REFRESH, RUN_PROMPT_REFRESH};
+    const struct opt_value *cache = &opts->values[RUN_CACHE];
+
+    for (size_t i = 0; i < sizeof refresh / sizeof *refresh; i++)
+        if (opts->values[refresh[i]].given && !(cache->given && cache->choice > 0))
+            return cli_fail(CLI_USAGE, "--%s has no effect without --cache prefix or --cache dual",
+                            run_option_table.options[refresh[i]].name);
+    return CLI_OK;
+}
+
 int run_check_values(const struct opts *opts)
 {
     int code = check_device(opts->values[RUN_DEVICE].text);
 
-    if (code || (code = check_remasking(opts)))
+    if (code || (code = check_remasking(opts)) || (code = check_cache(opts)))
         return code;
     return check_visual(opts);
 }
@@ -160,6 +172,11 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
     override_number(&values[RUN_THRESHOLD], &out->threshold);
     override_number(&values[RUN_FACTOR], &out->factor);
     override_number(&values[RUN_ENTROPY_BOUND], &out->entropy_bound);
+    override_integer(&values[RUN_CACHE_REFRESH], &out->cache_refresh);
+    override_integer(&values[RUN_PROMPT_REFRESH], &out->prompt_refresh);
+    override_integer(&values[RUN_SUFFIX_WINDOW], &out->suffix_window);
+    if (values[RUN_CACHE].given)
+        out->cache = (enum dllm_cache)values[RUN_CACHE].choice;
     if (values[RUN_SEED].given)
         out->seed = (uint64_t)values[RUN_SEED].integer;
     if (values[RUN_REMASKING].given)
@@ -182,4 +199,9 @@ const char *run_remasking_name(enum dllm_remasking remasking)
 const char *run_eos_policy_name(enum dllm_eos_policy policy)
 {
     return choices_of(RUN_EOS_POLICY)[policy];
+}
+
+const char *run_cache_name(enum dllm_cache cache)
+{
+    return choices_of(RUN_CACHE)[cache];
 }

@@ -5,6 +5,8 @@
 #ifndef CANVAS_H
 #define CANVAS_H
 
+#include "status.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +24,12 @@ struct canvas {
     int32_t mask_id, eos_id, eot_id;
     int masks_left;
 };
+
+/* A usage error unless the gaps lie in the canvas, ascending and apart, and hold
+ * max_tokens masks in all; with masks_behind also if anything but a mask stands
+ * behind the first gap's start. */
+enum dllm_status canvas_check(const struct canvas *canvas, int max_tokens, bool masks_behind,
+                              struct dllm_error *error);
 
 /* Counts the masks of ids and, with unguided, fills that: at the start all of
  * it is mask. The other fields are set. */

@@ -13,6 +13,7 @@
 #include "rank.h"
 #include "rng.h"
 #include "schedule.h"
+#include "window.h"
 
 #include <stdlib.h>
 
@@ -39,6 +40,7 @@ struct run {
     struct canvas canvas;
     struct workspace work;
     struct pick_rules rules;
+    struct windows windows;
     double eps;
     int block_length;
     int masks_at_start;
@@ -126,41 +128,6 @@ static void rules_open(struct run *run)
     }
 }
 
-/* Gap `index` lies inside the canvas, behind the one before, and is masks. */
-static enum dllm_status check_gap(const struct canvas *canvas, int index, struct dllm_error *error)
-{
-    struct canvas_gap gap = canvas->gaps[index];
-    int least = index ? canvas->gaps[index - 1].start + canvas->gaps[index - 1].count : 0;
-
-    if (gap.start < least || gap.count < 1 || gap.count > canvas->length - gap.start)
-        return status_fail(error, DLLM_ERROR_USAGE,
-                           "a gap of %d positions from %d on does not fit into a canvas of %d",
-                           gap.count, gap.start, canvas->length);
-    for (int i = gap.start; i < gap.start + gap.count; i++)
-        if (canvas->ids[i] != canvas->mask_id)
-            return status_fail(error, DLLM_ERROR_USAGE,
-                               "position %d of the region to generate holds id %d; expected the "
-                               "mask id %d",
-                               i, (int)canvas->ids[i], (int)canvas->mask_id);
-    return DLLM_OK;
-}
-
-static enum dllm_status check_canvas(const struct canvas *canvas, int max_tokens,
-                                     struct dllm_error *error)
-{
-    int total = 0;
-
-    for (int i = 0; i < canvas->gap_count; i++) {
-        TRY(check_gap(canvas, i, error));
-        total += canvas->gaps[i].count;
-    }
-    if (total == max_tokens)
-        return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_USAGE,
-                       "the gaps hold %d positions, but max_tokens is %d; expected the same", total,
-                       max_tokens);
-}
-
 /* --- one step --- */
 
 /* Keeps the candidates whose coin says so, each with Dream's share. */
@@ -225,10 +192,14 @@ static enum dllm_status score(struct run *run, int count)
 {
     const struct denoise_model *model = run->model;
     struct workspace *work = &run->work;
+    struct window window = windows_next(&run->windows);
+    int passes = run->canvas.unguided ? 2 : 1;
     struct denoise_request request = {.canvas = run->canvas.ids,
                                       .unguided = run->canvas.unguided,
                                       .cfg_scale = run->options->cfg_scale,
-                                      .length = run->canvas.length,
+                                      .length = window.length,
+                                      .low = window.low,
+                                      .high = window.high,
                                       .rows = work->rows,
                                       .positions = work->positions,
                                       .count = count,
@@ -236,7 +207,8 @@ static enum dllm_status score(struct run *run, int count)
 
     for (int i = 0; i < count; i++)
         work->rows[i] = work->positions[i] - (model->shift_logits && work->positions[i] > 0);
-    run->result->forward_passes += run->canvas.unguided ? 2 : 1;
+    run->result->forward_passes += passes;
+    run->result->rows_computed += (int64_t)passes * (window.high - window.low);
     return model->score(model->context, &request, work->picks, run->error);
 }
 
@@ -329,7 +301,10 @@ static enum dllm_status run_step(struct run *run, const struct block *block, int
 
 static enum dllm_status run_block(struct run *run, struct block block)
 {
-    block.masks = canvas_masks(&run->canvas, block.end, NULL);
+    const int32_t *masks = run->work.positions;
+
+    block.masks = canvas_masks(&run->canvas, block.end, run->work.positions);
+    windows_enter_block(&run->windows, masks[0], masks[block.masks - 1] + 1);
     if (run->adaptive) {
         while (!run->over && canvas_masks(&run->canvas, block.end, NULL) > 0)
             TRY(run_step(run, &block, 0));
@@ -378,7 +353,7 @@ enum dllm_status denoise_run(const struct denoise_model *model, const struct den
 
     *result = (struct denoise_result){0};
     TRY(denoise_check(model, options, error));
-    TRY(check_canvas(&run.canvas, region, error));
+    TRY(canvas_check(&run.canvas, options->max_tokens, options->suffix_window > 0, error));
     if (options->block_length > 0)
         run.block_length = MIN(options->block_length, region);
     masks = (size_t)canvas_masks(&run.canvas, canvas->length, NULL);
@@ -390,6 +365,8 @@ enum dllm_status denoise_run(const struct denoise_model *model, const struct den
     workspace_cut(&run, memory, masks);
     rules_open(&run);
     canvas_open(&run.canvas);
+    canvas_masks(&run.canvas, canvas->length, run.work.positions);
+    run.windows = windows_open(options, model->shift_logits, canvas->length, run.work.positions[0]);
     status = run_blocks(&run);
     free(memory);
     return status;

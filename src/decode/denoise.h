@@ -12,13 +12,15 @@
 
 /* What the loop asks of a model at each computed step: picks for `count`
  * positions, each read from logits row rows[i] of a pass over the canvas (the
- * loop has applied the shift: rows[i] is positions[i] or the row before). With
- * guidance, logits = u + (scale + 1)(l - u), u from a pass over `unguided`. */
+ * loop has applied the shift: rows[i] is positions[i] or the row before). Only
+ * rows [low, high) are to be computed; the others stay as they were when last
+ * computed. With guidance, logits = u + (scale + 1)(l - u), u from a pass over `unguided`. */
 struct denoise_request {
     const int32_t *canvas;   /* [length] */
     const int32_t *unguided; /* [length] or NULL without guidance */
     double cfg_scale;
-    int length;
+    int length;               /* the canvas may be longer: the rest is left out */
+    int low, high;            /* 0 and length without a cache */
     const int32_t *rows;      /* [count], ascending; 0 twice when it scores positions 0 and 1 */
     const int32_t *positions; /* [count], ascending, each once */
     int count;
@@ -40,10 +42,11 @@ struct denoise_model {
 };
 
 struct denoise_result {
-    int forward_passes; /* really run; a guided step counts two */
-    int steps;          /* steps gone through, empty ones included */
-    bool stopped_early; /* the answer was final while masks were left */
-    bool interrupted;   /* by on_step */
+    int forward_passes;    /* really run; a guided step counts two */
+    int64_t rows_computed; /* sum of high - low over them */
+    int steps;             /* steps gone through, empty ones included */
+    bool stopped_early;    /* the answer was final while masks were left */
+    bool interrupted;      /* by on_step */
 };
 
 /* Checks options without running: ranges, steps of at least the number of

@@ -39,6 +39,10 @@ static enum dllm_status check_ranges(const struct dllm_generate_options *options
     TRY(check_range("threshold", options->threshold, 0, 1, error));
     TRY(check_range("factor", options->factor, 0, MOST_SCALE, error));
     TRY(check_range("entropy_bound", options->entropy_bound, 0, MOST_SCALE, error));
+    TRY(check_range("cache", options->cache, 0, DLLM_CACHE_DUAL, error));
+    TRY(check_range("cache_refresh", options->cache_refresh, 0, MOST_STEPS, error));
+    TRY(check_range("prompt_refresh", options->prompt_refresh, 0, MOST_STEPS, error));
+    TRY(check_range("suffix_window", options->suffix_window, 0, INT32_MAX, error));
     return check_range("eos_policy", options->eos_policy, 0, DLLM_EOS_DEFER, error);
 }
 
@@ -170,6 +174,21 @@ static enum dllm_status check_schedule(const struct dllm_generate_options *optio
                        options->steps, options->max_tokens, options->block_length, blocks, blocks);
 }
 
+/* What says when a cache is filled anew, and how far a block sees. */
+static enum dllm_status check_windows(const struct dllm_generate_options *options,
+                                      struct dllm_error *error)
+{
+    bool cached = options->cache != DLLM_CACHE_NONE;
+    bool one_block = options->block_length == 0 || options->block_length >= options->max_tokens;
+
+    TRY(refuse_idle(options->cache_refresh > 0 && !cached, "cache_refresh", "without a cache",
+                    error));
+    TRY(refuse_idle(options->prompt_refresh > 0 && !cached, "prompt_refresh", "without a cache",
+                    error));
+    return refuse_idle(options->suffix_window > 0 && one_block, "suffix_window",
+                       "in one block (give a block_length below max_tokens)", error);
+}
+
 enum dllm_status denoise_check(const struct denoise_model *model,
                                const struct dllm_generate_options *options,
                                struct dllm_error *error)
@@ -179,6 +198,7 @@ enum dllm_status denoise_check(const struct denoise_model *model,
         TRY(check_dream(options, error));
     else
         TRY(check_llada(model, options, error));
+    TRY(check_windows(options, error));
     if (denoise_is_adaptive(options))
         return check_adaptive(options, error);
     return check_schedule(options, error);

@@ -58,6 +58,9 @@ int engine_chunk_rows(const struct dllm_engine *engine, int rows);
 enum dllm_status session_reserve(struct dllm_session *session, const struct forward_limits *limits,
                                  struct dllm_error *error);
 
+/* Bytes that the workspace takes. (session.c) */
+uint64_t session_workspace_bytes(const struct dllm_session *session);
+
 /* A usage error unless every id is in the model's vocabulary. what names the
  * list in the message. (session.c) */
 enum dllm_status session_check_ids(const struct dllm_session *session, const int32_t *ids,

@@ -25,7 +25,8 @@ static void run_pass(struct forward *forward, const struct denoise_request *requ
 {
     struct forward_canvas canvases[2] = {{.ids = request->canvas,
                                           .length = request->length,
-                                          .high = request->length,
+                                          .low = request->low,
+                                          .high = request->high,
                                           .rows = request->rows,
                                           .count = request->count}};
 
@@ -200,7 +201,8 @@ static int rows_of_step(const struct generation *generation, int masks)
 static enum dllm_status make_room(struct generation *generation, struct dllm_error *error)
 {
     const struct dllm_generate_options *options = &generation->options;
-    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1};
+    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1,
+                                    .cached = options->cache != DLLM_CACHE_NONE};
     size_t bytes;
     int masks = 0;
 
@@ -279,6 +281,8 @@ enum dllm_status generation_run(struct generation *generation, struct dllm_resul
     interrupted = run.interrupted && !generation->stop_found;
     TRY(take_gaps(generation, interrupted, result, error));
     result->forward_passes = run.forward_passes;
+    result->rows_computed = run.rows_computed;
+    result->workspace_bytes = session_workspace_bytes(generation->session);
     result->steps = run.steps;
     result->stopped_early = run.stopped_early || generation->stop_found;
     result->timings.step_seconds = generation->step_seconds;

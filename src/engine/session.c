@@ -45,6 +45,17 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
     return status;
 }
 
+uint64_t session_workspace_bytes(const struct dllm_session *session)
+{
+    const struct dllm_engine *engine = session->engine;
+    struct forward_limits limits;
+
+    if (!session->forward)
+        return 0;
+    limits = forward_limits_of(session->forward);
+    return forward_bytes(engine->backend, &engine->model, &limits);
+}
+
 enum dllm_status session_check_ids(const struct dllm_session *session, const int32_t *ids,
                                    size_t count, const char *what, struct dllm_error *error)
 {

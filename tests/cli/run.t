@@ -64,7 +64,7 @@ $ dllm run -m "$models/dream-Q4_K_M.gguf" "Hello" -n 8 --json > out; wc -l < out
 > PY
 % python3
 | 1
-| answer_tokens arch cpu_level device finish_reason forward_passes generate_s generated_ids load_s model ms_per_step peak_rss_bytes prompt_tokens quantization seed settings step_ms stopped_early text threads version
+| answer_tokens arch cpu_level device finish_reason forward_passes generate_s generated_ids load_s model ms_per_step peak_rss_bytes prompt_tokens quantization rows_computed seed settings step_ms stopped_early text threads version workspace_bytes
 | dream 42 33 length 0.2 0.95 8 True
 
 # --verbose and --dump-step-stats write to stderr alone.
@@ -79,6 +79,7 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello there" -n 4 --steps 2 --verbose
 !~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish *
 !~ per step: * ms = matmul * + attention * + head * + rest *
 !~ answer: * tokens, * tokens per second
+!~ computed: 42 rows, workspace *iB
 !~ peak memory: * MiB
 
 # What is not counted or not known is not made up.
@@ -93,6 +94,22 @@ $ for m in llada dream; do
 |~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
 | schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
 |~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
+
+# What a cache computes, and what it takes; refreshed at every step it is none.
+$ m="$models/llada-Q4_K_M.gguf"; dllm run -m "$m" hi -n 8 --block-length 4 > none
+> dllm run -m "$m" hi -n 8 --block-length 4 --cache dual --cache-refresh 1 | cmp - none
+> dllm run -m "$m" hi -n 8 --block-length 4 --cache dual --suffix-window 2 --prompt-refresh 6 --verbose 2>&1 > /dev/null |
+>   grep -e ^schedule -e ^computed
+| schedule: 8 steps, blocks of 4, remasking low_confidence, temperature 0, seed 42, cache dual, prompt-refresh 6, suffix-window 2
+|~ computed: 52 rows, workspace *iB
+$ dllm run -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 1,2,3 -n 8 --block-length 4 --cache prefix --json |
+>   python3 -c 'import json, sys; r = json.load(sys.stdin)
+> print(r["settings"]["cache"], r["rows_computed"], r["workspace_bytes"] > 0)'
+% python3
+| prefix 58 True
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 8 --suffix-window 4
+! error: suffix_window has no effect in one block (give a block_length below max_tokens): leave it out
+= 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --threshold 0.5 --stop zz --stop ä --suffix hi --no-chat --json |
 >   python3 -c 'import json, sys; s = json.load(sys.stdin)["settings"]
 > print(s["steps"], s["stop"] == ["zz", "\u00e4"], s["suffix_tokens"], s["chat"])'

@@ -233,6 +233,12 @@ $ dllm run -m none.gguf hi --entropy-bound 0.1 --factor 1
 $ dllm run -m none.gguf hi --entropy-bound 0.1 --remasking entropy
 ! error: --entropy-bound and --remasking exclude each other: positions are then ordered by entropy
 = 2
+$ dllm run -m none.gguf hi --cache-refresh 4
+! error: --cache-refresh has no effect without --cache prefix or --cache dual
+= 2
+$ dllm run -m none.gguf hi --cache none --prompt-refresh 4
+! error: --prompt-refresh has no effect without --cache prefix or --cache dual
+= 2
 $ dllm run -m none.gguf hi --factor 1 --alg-temp 1
 ! error: --factor and --alg-temp exclude each other: positions are then committed by their confidence alone
 = 2

@@ -198,6 +198,30 @@ static void test_entropy_bound(void **state)
     refused("eos_policy defer", "entropy_bound");
 }
 
+/* Would break: intervals of a cache that is not there, a window behind which
+ * nothing lies. */
+static void test_caches(void **state)
+{
+    (void)state;
+    for (int dream = 0; dream < 2; dream++) {
+        begin(dream);
+        REFUSE(cache, (enum dllm_cache)3, "is 3");
+        REFUSE(cache_refresh, 2, "without a cache");
+        REFUSE(prompt_refresh, 2, "without a cache");
+        REFUSE(suffix_window, 8, "in one block");
+        options.block_length = 64;
+        REFUSE(suffix_window, 8, "in one block");
+        options.cache = DLLM_CACHE_DUAL;
+        REFUSE(cache_refresh, -1, "from 0");
+        options.cache = DLLM_CACHE_DUAL;
+        options.cache_refresh = 2;
+        options.prompt_refresh = 4;
+        options.block_length = 32;
+        options.suffix_window = 8;
+        accepted();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_idle_with_dream),
         cmocka_unit_test(test_threshold_and_factor),
         cmocka_unit_test(test_entropy_bound),
+        cmocka_unit_test(test_caches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
