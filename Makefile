@@ -69,6 +69,7 @@ $(BUILD)/obj/%.o: %.c
 
 # The built-in model is part of this object (the assembler reads it in).
 $(BUILD)/obj/src/format/demo_model.o: models/demo.gguf
+$(BUILD)/obj/src/cli/trace_page.o: src/cli/trace_page.html
 
 # One relocatable object whose only global symbols are the public dllm_ ones.
 $(BUILD)/libdllm.a: $(LIB_OBJ)

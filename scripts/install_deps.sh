@@ -12,7 +12,7 @@ packages_build="libc6-dev libpcre2-dev libjansson-dev"
 tools_test="python3:python3 timeout:coreutils curl:curl"
 packages_test="libcmocka-dev"
 tools_peers="npm:npm node:nodejs"
-packages_peers="python3-numpy ca-certificates python3-pyte"
+packages_peers="python3-numpy ca-certificates python3-pyte chromium"
 
 tools=$tools_build packages=$packages_build
 case "${1:-test}" in

@@ -22,6 +22,7 @@ extern const struct command command_tokenize;
 extern const struct command command_inspect;
 extern const struct command command_logits;
 extern const struct command command_bench;
+extern const struct command command_trace;
 extern const struct command command_pull;
 extern const struct command command_doctor;
 extern const struct command command_eval;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_run,   &command_tokenize, &command_inspect, &command_logits,
-    &command_bench, &command_pull,     &command_doctor,  &command_eval};
+    &command_run,   &command_tokenize, &command_inspect, &command_logits, &command_bench,
+    &command_trace, &command_pull,     &command_doctor,  &command_eval};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find_command(const char *name)
