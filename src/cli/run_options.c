@@ -1,7 +1,7 @@
 /* run_options.c: the options of run, in one table. */
 #include "run_options.h"
 
-enum { PROMPT_GROUP = 1, PARALLEL_GROUP = 2, MOST = 1000000 };
+enum { PROMPT_GROUP = 1, PARALLEL_GROUP = 2, GAP_GROUP = 3, MOST = 1000000 };
 
 /* maskgit_plus is Dream's name for low_confidence. */
 static const char *const remasking_names[] = {
@@ -191,8 +191,21 @@ static const struct opt options[RUN_OPTIONS] = {
                            .help = "masks past the block's end that take part in its steps"},
     [RUN_SUFFIX] = {.name = "suffix",
                     .kind = OPT_TEXT,
+                    .group = GAP_GROUP,
                     .metavar = "TEXT",
                     .help = "text after the generated region (infilling)"},
+    [RUN_TEMPLATE] = {.name = "template",
+                      .kind = OPT_TEXT,
+                      .group = GAP_GROUP,
+                      .metavar = "TEXT",
+                      .help = "text with gaps to fill: [[8]] is one of 8 positions, \\[[8]] is "
+                              "text; it follows the prompt, or stands alone as raw text"},
+    [RUN_INFILL] = {.name = "infill",
+                    .kind = OPT_PATH,
+                    .group = GAP_GROUP,
+                    .metavar = "FILE",
+                    .help = "the same from a file (- is standard input), printed with its gaps "
+                            "filled"},
     [RUN_STOP] = {.name = "stop",
                   .kind = OPT_TEXT,
                   .repeatable = true,
@@ -254,6 +267,8 @@ static const char adaptive_steps[] =
     "steps are not counted out then, a block runs until it is full";
 static const char adaptive_choice[] = "positions are then committed by their confidence alone";
 
+static const char gap_positions[] = "the gaps say how many positions to generate";
+
 static const struct opt_conflict conflicts[] = {
     {RUN_SYSTEM, RUN_NO_CHAT, "raw text has no system message"},
     {RUN_SYSTEM, RUN_MESSAGES, "the conversation brings its own system message"},
@@ -263,6 +278,8 @@ static const struct opt_conflict conflicts[] = {
     {RUN_PARSE_SPECIAL, RUN_NO_CHAT, "control strings in raw text are always parsed"},
     {RUN_PARSE_SPECIAL, RUN_PROMPT_TOKENS, "ids are fed as they are"},
     {RUN_VISUAL, RUN_DUMP_STEP_STATS, "both write to the terminal after each step"},
+    {RUN_MAX_TOKENS, RUN_TEMPLATE, gap_positions},
+    {RUN_MAX_TOKENS, RUN_INFILL, gap_positions},
     {RUN_THRESHOLD, RUN_STEPS, adaptive_steps},
     {RUN_FACTOR, RUN_STEPS, adaptive_steps},
     {RUN_ENTROPY_BOUND, RUN_STEPS, adaptive_steps},
@@ -286,7 +303,6 @@ const struct opt_table run_option_table = {
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
     .group_why = {[PROMPT_GROUP] = "the prompt comes from one place",
-                  [PARALLEL_GROUP] = "both decide how many positions a step commits"},
-    .group_missing = {[PROMPT_GROUP] = "a prompt is missing: give PROMPT, - for standard input, "
-                                       "--prompt, --prompt-file, --prompt-tokens or --messages"},
+                  [PARALLEL_GROUP] = "both decide how many positions a step commits",
+                  [GAP_GROUP] = "what follows the prompt comes from one place"},
 };

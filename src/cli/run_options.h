@@ -38,6 +38,8 @@ enum run_option {
     RUN_PROMPT_REFRESH,
     RUN_SUFFIX_WINDOW,
     RUN_SUFFIX,
+    RUN_TEMPLATE,
+    RUN_INFILL,
     RUN_STOP,
     RUN_NO_EARLY_STOP,
     RUN_EOS_POLICY,

@@ -230,29 +230,66 @@ static json_t *step_times(const struct dllm_timings *times)
     return array;
 }
 
-int run_print_json(const struct run_facts *facts, const struct dllm_result *result)
+static json_t *gap_array(const struct dllm_result *result)
 {
-    const struct dllm_model_info *model = &facts->model;
+    json_t *array = json_array();
+
+    for (size_t i = 0; array && i < result->gap_count; i++) {
+        const struct dllm_gap *gap = &result->gaps[i];
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:I, s:o, s:i, s:s}", "start", (json_int_t)gap->start, "positions",
+                      (json_int_t)gap->count, "text", out_json_text(gap->text.data, gap->text.size),
+                      "answer_tokens", gap->tokens, "finish_reason", run_finish_name(gap->finish)));
+    }
+    return array;
+}
+
+json_t *run_result_json(const struct run_facts *facts, const struct dllm_result *result)
+{
     const struct dllm_timings *times = &result->timings;
     double step_seconds = 0;
+    json_t *object;
 
     for (int i = 0; i < times->computed_steps; i++)
         step_seconds += times->step_seconds[i];
-    return out_print_json(json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:o, "
-        "s:b, s:f, s:f, s:f, s:o, s:o}",
-        "version", dllm_version(), "model", out_json_text(model->name, strlen(model->name)), "arch",
-        model->architecture, "quantization", model->quantization, "device", model->device,
-        "cpu_level", model->cpu_level, "threads", model->threads, "seed",
-        (json_int_t)facts->settings.seed, "settings",
-        run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
-        (json_int_t)facts->prompt_tokens, "generated_ids",
-        out_json_ids(result->ids.ids, result->ids.count), "text",
-        out_json_text(result->text.data, result->text.size), "finish_reason",
-        run_finish_name(result->finish), "answer_tokens", result->answer_tokens, "forward_passes",
-        result->forward_passes, "rows_computed", (json_int_t)result->rows_computed,
-        "workspace_bytes", out_json_unsigned(result->workspace_bytes), "stopped_early",
-        result->stopped_early, "load_s", model->load_seconds, "generate_s", times->generate_seconds,
-        "ms_per_step", per_step_ms(step_seconds, result), "step_ms", step_times(times),
-        "peak_rss_bytes", out_json_unsigned(dllm_peak_rss_bytes())));
+    object = json_pack("{s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:o, s:b, s:f, s:f}", "seed",
+                       (json_int_t)facts->settings.seed, "settings",
+                       run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
+                       (json_int_t)facts->prompt_tokens, "generated_ids",
+                       out_json_ids(result->ids.ids, result->ids.count), "text",
+                       out_json_text(result->text.data, result->text.size), "finish_reason",
+                       run_finish_name(result->finish), "answer_tokens", result->answer_tokens,
+                       "forward_passes", result->forward_passes, "rows_computed",
+                       (json_int_t)result->rows_computed, "workspace_bytes",
+                       out_json_unsigned(result->workspace_bytes), "stopped_early",
+                       result->stopped_early, "generate_s", times->generate_seconds, "ms_per_step",
+                       per_step_ms(step_seconds, result));
+    if (object && facts->filled)
+        json_object_set_new(object, "gaps", gap_array(result));
+    return object;
+}
+
+int run_print_json(const struct run_facts *facts, const struct dllm_result *result)
+{
+    const struct dllm_model_info *model = &facts->model;
+    json_t *object =
+        json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:i}", "version", dllm_version(), "model",
+                  out_json_text(model->name, strlen(model->name)), "arch", model->architecture,
+                  "quantization", model->quantization, "device", model->device, "cpu_level",
+                  model->cpu_level, "threads", model->threads);
+    json_t *run = run_result_json(facts, result);
+    json_t *rest = json_pack("{s:f, s:o, s:o}", "load_s", model->load_seconds, "step_ms",
+                             step_times(&result->timings), "peak_rss_bytes",
+                             out_json_unsigned(dllm_peak_rss_bytes()));
+    bool whole =
+        run && rest && !json_object_update(object, run) && !json_object_update(object, rest);
+
+    json_decref(run);
+    json_decref(rest);
+    if (!whole) {
+        json_decref(object);
+        object = NULL;
+    }
+    return out_print_json(object);
 }

@@ -17,6 +17,7 @@ struct run_facts {
     struct dllm_generate_options settings;
     size_t prompt_tokens;
     bool chat;
+    bool filled;        /* a template with gaps, not one region */
     bool device_auto;   /* the device was not named */
     bool chat_sampling; /* temperature and top-p are Dream's for chat, not asked for */
 };
@@ -44,6 +45,9 @@ void run_print_end(const struct run_facts *facts, const struct dllm_result *resu
 json_t *run_settings_json(const struct dllm_generate_options *settings, bool chat);
 /* "eos", "length", "stop", "interrupted". */
 const char *run_finish_name(enum dllm_finish finish);
+
+/* What --json tells of the request and its result; NULL without memory. */
+json_t *run_result_json(const struct run_facts *facts, const struct dllm_result *result);
 
 /* --json, to stdout; the exit code. */
 int run_print_json(const struct run_facts *facts, const struct dllm_result *result);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lays the canvas out as dllm_generate will: prompt, masks, suffix. */
+/* Lays the canvas out as dllm_generate will: prompt, masks, suffix. With a
+ * template the ids are the whole canvas already. */
 static int32_t *lay_out(const struct run_facts *facts, const struct dllm_ids *prompt, size_t count)
 {
     const struct dllm_generate_options *settings = &facts->settings;
@@ -14,11 +15,24 @@ static int32_t *lay_out(const struct run_facts *facts, const struct dllm_ids *pr
         return NULL;
     memcpy(at, prompt->ids, prompt->count * sizeof *at);
     at += prompt->count;
-    for (int i = 0; i < settings->max_tokens; i++)
+    for (int i = 0; i < settings->max_tokens && !facts->filled; i++)
         *at++ = facts->model.mask_id;
     if (settings->suffix_count)
         memcpy(at, settings->suffix, settings->suffix_count * sizeof *at);
     return canvas;
+}
+
+/* From the first mask of a template to the last. */
+static void find_region(struct dllm_step *start, int32_t mask_id)
+{
+    size_t end = start->canvas_count;
+
+    start->region_start = 0;
+    while (start->canvas[start->region_start] != mask_id)
+        start->region_start++;
+    while (start->canvas[end - 1] != mask_id)
+        end--;
+    start->region_count = end - start->region_start;
 }
 
 static struct dllm_step start_of(const struct run_facts *facts, const struct dllm_ids *prompt,
@@ -36,6 +50,8 @@ static struct dllm_step start_of(const struct run_facts *facts, const struct dll
     for (size_t i = 0; i < count; i++)
         start.masks_left += canvas[i] == facts->model.mask_id;
     start.masks_at_start = start.masks_left;
+    if (facts->filled)
+        find_region(&start, facts->model.mask_id);
     return start;
 }
 
@@ -64,7 +80,7 @@ int run_view_open(struct run_watch *watch, const struct opts *opts,
                   const struct dllm_ids *prompt)
 {
     struct dllm_generate_options *settings = &facts->settings;
-    size_t count = prompt->count + (size_t)settings->max_tokens + settings->suffix_count;
+    size_t count = facts->prompt_tokens + (size_t)settings->max_tokens + settings->suffix_count;
     struct dllm_step start;
     int32_t *canvas;
     int code;

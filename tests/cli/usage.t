@@ -54,7 +54,7 @@ $ dllm run -m none.gguf --json --json hi
 
 # Missing: the prompt, a value.
 $ dllm run -m none.gguf
-! error: a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages
+! error: a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages, or text with gaps: --template or --infill
 = 2
 $ dllm run -m none.gguf hi --steps
 ! error: --steps needs a value N: denoising steps
