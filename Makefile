@@ -57,10 +57,10 @@ SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
 TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
 
-.PHONY: all objects tests tools sanitized test check bench lint install uninstall clean help
+.PHONY: all objects tests tools sanitized test check bench lint install uninstall deb clean help
 .SECONDARY:
 
-all: $(BUILD)/dllm $(BUILD)/libdllm.a
+all: $(BUILD)/dllm $(BUILD)/libdllm.a $(BUILD)/libdllm.so
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -77,6 +77,12 @@ $(BUILD)/libdllm.a: $(LIB_OBJ)
 	$(Q)$(LD) -r -o $(BUILD)/libdllm.o $(LIB_OBJ)
 	$(Q)objcopy --localize-hidden $(BUILD)/libdllm.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libdllm.o
+
+# The same as a shared library; PCRE2 is one too then.
+SONAME := libdllm.so.$(firstword $(subst ., ,$(VERSION)))
+$(BUILD)/libdllm.so: $(BUILD)/libdllm.a
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs $(LDFLAGS) $(BUILD)/libdllm.o -lpcre2-8 -lm -o $@
 
 $(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
 	$(if $(Q),@echo "  LD    $@")
@@ -119,26 +125,45 @@ bench: all tools
 lint: all
 	$(Q)BUILD=$(BUILD) scripts/lint.sh
 
+# Nothing installed knows where it lies: the tree may be moved.
+MAN := share/man/man1/dllm.1
+COMPLETIONS := bash:share/bash-completion/completions/dllm zsh:share/zsh/site-functions/_dllm \
+               fish:share/fish/vendor_completions.d/dllm.fish
+INSTALLED := bin/dllm lib/libdllm.a lib/libdllm.so lib/$(SONAME) lib/libdllm.so.$(VERSION) \
+             include/dllm.h lib/pkgconfig/dllm.pc $(MAN) \
+             $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(BUILD)/dllm $(DESTDIR)$(PREFIX)/bin/dllm
 	install -m 644 $(BUILD)/libdllm.a $(DESTDIR)$(PREFIX)/lib/libdllm.a
+	install -m 644 $(BUILD)/libdllm.so $(DESTDIR)$(PREFIX)/lib/libdllm.so.$(VERSION)
+	ln -sf libdllm.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libdllm.so
 	install -m 644 include/dllm.h $(DESTDIR)$(PREFIX)/include/dllm.h
+	sed 's/@VERSION@/$(VERSION)/' packaging/dllm.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/dllm.pc
+	scripts/make_man.sh $(BUILD)/dllm >$(DESTDIR)$(PREFIX)/$(MAN)
+	for pair in $(COMPLETIONS); do \
+	    $(BUILD)/dllm completion $${pair%%:*} >$(DESTDIR)$(PREFIX)/$${pair#*:} || exit 1; done
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/dllm $(DESTDIR)$(PREFIX)/lib/libdllm.a \
-	      $(DESTDIR)$(PREFIX)/include/dllm.h
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+
+# A package for Debian and its relatives, from the installed tree.
+deb: all
+	BUILD=$(BUILD) scripts/make_deb.sh
 
 clean:
 	rm -rf build build-*
 
 help:
-	@echo "make            build/dllm and build/libdllm.a"
+	@echo "make            build/dllm, build/libdllm.a and build/libdllm.so"
 	@echo "make test       every test; ends with a line that counts them"
 	@echo "make check      the kernels against the reference, per CPU level"
 	@echo "make bench      speed: steps, matrix products, beside llama.cpp; keeps results"
 	@echo "make lint       layers, symbols, instruction sets, format"
 	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured; make uninstall"
+	@echo "make deb        build/dllm_VERSION_ARCH.deb"
 	@echo "make clean      removes what was built"
 	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, PREFIX, DESTDIR;"
 	@echo "                CUDA=0, the only value before there are GPU kernels"

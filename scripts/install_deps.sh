@@ -2,16 +2,16 @@
 # Installs from Debian what dllm needs. Quick, and silent but for one line, when all of it is there.
 # usage: scripts/install_deps.sh [build|all]
 #   build   only what compiling needs; without it also what the tests use
-#   all     also what the comparisons with llama.cpp and the tests in a terminal use, which are skipped
-#           without it
+#   all     also what the comparisons with llama.cpp, the tests in a terminal and those of completion use,
+#           which are skipped without it
 set -eu
 
 # A tool counts as present when it runs, wherever it came from; a library when its package is there.
 tools_build="gcc:gcc make:make ld:binutils"
 packages_build="libc6-dev libpcre2-dev libjansson-dev"
-tools_test="python3:python3 timeout:coreutils curl:curl"
+tools_test="python3:python3 timeout:coreutils curl:curl pkg-config:pkg-config"
 packages_test="libcmocka-dev"
-tools_peers="npm:npm node:nodejs"
+tools_peers="npm:npm node:nodejs zsh:zsh fish:fish groff:groff-base"
 packages_peers="python3-numpy ca-certificates python3-pyte chromium"
 
 tools=$tools_build packages=$packages_build

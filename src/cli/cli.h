@@ -26,6 +26,10 @@ extern const struct command command_trace;
 extern const struct command command_pull;
 extern const struct command command_doctor;
 extern const struct command command_eval;
+extern const struct command command_completion;
+
+/* All of them, in the order of the help text; ends in NULL. (main.c) */
+extern const struct command *const cli_commands[];
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);

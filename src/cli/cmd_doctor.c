@@ -16,8 +16,8 @@ static const struct opt_table table = {
     .command = "doctor",
     .usage = "[-m MODEL] [--json]",
     .summary = "Check what this machine offers, and whether a model fits",
-    .notes = "A line per check: ok, or what is wrong and the command that mends it. Exit code 0\n"
-             "if all are ok, 1 if not.\n",
+    .notes = "A line per check: ok, or what is wrong and the command that mends it. Exit code\n"
+             "0 if all are ok, 1 if not.\n",
     .options = options,
     .count = DOCTOR_OPTIONS,
 };

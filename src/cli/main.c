@@ -12,16 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {
-    &command_run,   &command_tokenize, &command_inspect, &command_logits, &command_bench,
-    &command_trace, &command_pull,     &command_doctor,  &command_eval};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+const struct command *const cli_commands[] = {&command_run,
+                                              &command_tokenize,
+                                              &command_inspect,
+                                              &command_logits,
+                                              &command_bench,
+                                              &command_trace,
+                                              &command_pull,
+                                              &command_doctor,
+                                              &command_eval,
+                                              &command_completion,
+                                              NULL};
+enum { COMMANDS = sizeof cli_commands / sizeof *cli_commands - 1 };
 
 static const struct command *find_command(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i]->table->command, name) == 0)
-            return commands[i];
+        if (strcmp(cli_commands[i]->table->command, name) == 0)
+            return cli_commands[i];
     return NULL;
 }
 
@@ -31,7 +39,7 @@ static int print_general_help(void)
            "usage: dllm COMMAND [options]\n\n",
            dllm_version());
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-12s%s\n", commands[i]->table->command, commands[i]->table->summary);
+        printf("  %-12s%s\n", cli_commands[i]->table->command, cli_commands[i]->table->summary);
     printf("  %-12s%s\n", "help", "The options of a command: dllm help COMMAND");
     printf("\ndllm --version prints the version.\n");
     return out_finish();
@@ -49,7 +57,7 @@ static int fail_unknown_command(const char *name)
     const char *near;
 
     for (int i = 0; i < COMMANDS; i++)
-        names[i + 3] = commands[i]->table->command;
+        names[i + 3] = cli_commands[i]->table->command;
     near = opts_suggest(name, names, COMMANDS + 3);
     return cli_fail(CLI_USAGE, "unknown command \"%s\"; %s%s%s", name,
                     near ? "did you mean \"dllm " : "\"dllm help\" lists the commands",

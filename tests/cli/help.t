@@ -3,7 +3,7 @@ Help and version: on stdout, exit code 0.
 $ dllm --version
 |~ dllm [0-9]*.[0-9]*.[0-9]*
 $ dllm help | grep -c "^  [a-z]"
-| 10
+| 11
 
 $ dllm help > a; for how in "help help" "help --help" --help -h; do dllm $how | cmp - a; done
 
@@ -24,9 +24,9 @@ $ dllm run -m none.gguf -- --help
 = 1
 
 # No line of a help text is wider than a terminal.
-$ for c in run tokenize trace inspect logits bench eval; do dllm help $c; done | awk 'length > 80'
+$ for c in $(dllm help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vx help); do dllm help $c; done | awk 'length > 80'
 
 # docs/cli.md shows the help texts as they are. If this fails, run scripts/make_cli_docs.sh.
-$ for c in run tokenize trace inspect logits bench eval; do
+$ for c in $(dllm help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -vx help); do
 >   dllm help $c | diff - <(sed -n "/^<!-- help $c -->/,/^\`\`\`\$/p" "$root/docs/cli.md" | sed '1,2d;$d')
 > done
