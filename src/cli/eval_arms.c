@@ -10,7 +10,7 @@
  * collected, not shown. */
 static const char *const unused[] = {"prompt",          "prompt-file", "prompt-tokens", "messages",
                                      "suffix",          "json",        "verbose",       "visual",
-                                     "dump-step-stats", "trace"};
+                                     "dump-step-stats", "trace",       "color-by",      "pause"};
 
 /* One word from *text into out, quotes left out; false when a quote is not closed. */
 static bool copy_word(const char **text, char **out)

@@ -113,6 +113,7 @@ static int ask(struct asking *asking, int arm, int question)
         .output = strdup(result.text.data),
         .forward_passes = result.forward_passes,
         .tokens = result.answer_tokens,
+        .rows = result.rows_computed,
         .seconds = result.timings.generate_seconds,
     };
     dllm_result_free(&result);

@@ -34,12 +34,13 @@ static int take(struct eval_log *log, const json_t *row)
 {
     const char *name, *options, *question, *output;
     int number, arm, place;
+    json_int_t rows;
     struct eval_answer answer = {0}, *kept;
 
-    if (json_unpack((json_t *)row, "{s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:F}", "arm", &name,
+    if (json_unpack((json_t *)row, "{s:s, s:s, s:i, s:s, s:s, s:i, s:I, s:i, s:F}", "arm", &name,
                     "options", &options, "number", &number, "question", &question, "output",
-                    &output, "forward_passes", &answer.forward_passes, "tokens", &answer.tokens,
-                    "seconds", &answer.seconds))
+                    &output, "forward_passes", &answer.forward_passes, "rows_computed", &rows,
+                    "tokens", &answer.tokens, "seconds", &answer.seconds))
         return cli_fail(CLI_FAILURE, "a line of the results file is no answer of an evaluation");
     arm = find_arm(log->arms, name);
     place = find_question(log->questions, number);
@@ -55,6 +56,7 @@ static int take(struct eval_log *log, const json_t *row)
                         "the results file is of other questions: number %d there is \"%s\"; give "
                         "the results another file",
                         number + 1, question);
+    answer.rows = rows;
     kept = eval_log_answer(log, arm, place);
     free(kept->output);
     answer.output = strdup(output);
@@ -121,10 +123,11 @@ static int append(struct eval_log *log, int arm, int question, const struct eval
     const struct eval_arm *of = &log->arms->list[arm];
     const struct eval_question *asked = &log->questions->list[question];
     json_t *row =
-        json_pack("{s:s, s:s, s:i, s:s, s:o, s:i, s:i, s:f}", "arm", of->name, "options",
+        json_pack("{s:s, s:s, s:i, s:s, s:o, s:i, s:I, s:i, s:f}", "arm", of->name, "options",
                   of->options, "number", asked->number, "question", asked->question, "output",
                   out_json_text(answer->output, strlen(answer->output)), "forward_passes",
-                  answer->forward_passes, "tokens", answer->tokens, "seconds", answer->seconds);
+                  answer->forward_passes, "rows_computed", (json_int_t)answer->rows, "tokens",
+                  answer->tokens, "seconds", answer->seconds);
     char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     bool fine = line && fprintf(log->file, "%s\n", line) > 0 && fflush(log->file) == 0;
 

@@ -13,6 +13,7 @@
 struct eval_answer {
     char *output; /* NULL: not asked yet; owned */
     int forward_passes, tokens;
+    int64_t rows; /* computed, all passes together */
     double seconds;
 };
 

@@ -22,9 +22,9 @@ static void print_arm(const struct eval_log *log, const struct eval_score *score
     const struct eval_score *score = &scores[arm];
     int asked = log->questions->count;
 
-    printf("%-*s  %5d of %-5d %5.1f %%  %8.1f  %9.3f", width, log->arms->list[arm].name,
+    printf("%-*s  %5d of %-5d %5.1f %%  %8.1f  %8.0f  %9.3f", width, log->arms->list[arm].name,
            score->right_count, asked, 100.0 * score->right_count / asked, score->forward_passes,
-           score->seconds);
+           score->rows, score->seconds);
     if (arm > 0)
         printf("  %+6.1f (%+.1f to %+.1f)  +%d -%d, p = %.2g", 100 * score->difference.value,
                100 * score->difference.low, 100 * score->difference.high, score->better,
@@ -90,8 +90,8 @@ void eval_print(const struct eval_log *log, const struct eval_score *scores)
 {
     int width = name_width(log->arms);
 
-    printf("%-*s  %14s %7s  %8s  %9s%s\n", width, "arm", "right", "", "forwards", "seconds",
-           log->arms->count > 1 ? "  against the first, in points (95 %)" : "");
+    printf("%-*s  %14s %7s  %8s  %8s  %9s%s\n", width, "arm", "right", "", "forwards", "rows",
+           "seconds", log->arms->count > 1 ? "  against the first, in points (95 %)" : "");
     for (int arm = 0; arm < log->arms->count; arm++)
         print_arm(log, scores, arm, width);
     print_kinds(log, scores, width > 12 ? width : 12);
@@ -115,14 +115,14 @@ static json_t *arm_json(const struct eval_log *log, const struct eval_score *sco
 {
     const struct eval_arm *own = &log->arms->list[arm];
 
-    return json_pack("{s:s, s:s, s:i, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:i, s:i, s:f}, s:o, s:s}",
-                     "name", own->name, "options", own->options, "right", score->right_count,
-                     "forwards_per_answer", score->forward_passes, "tokens_per_answer",
-                     score->tokens, "seconds_per_answer", score->seconds, "against_first",
-                     "difference", score->difference.value, "low", score->difference.low, "high",
-                     score->difference.high, "better", score->better, "worse", score->worse,
-                     "mcnemar_p", score->mcnemar_p, "kinds",
-                     kinds_json(log->questions, score->right), "answers", score->right);
+    return json_pack(
+        "{s:s, s:s, s:i, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:i, s:i, s:f}, s:o, s:s}", "name",
+        own->name, "options", own->options, "right", score->right_count, "forwards_per_answer",
+        score->forward_passes, "rows_per_answer", score->rows, "tokens_per_answer", score->tokens,
+        "seconds_per_answer", score->seconds, "against_first", "difference",
+        score->difference.value, "low", score->difference.low, "high", score->difference.high,
+        "better", score->better, "worse", score->worse, "mcnemar_p", score->mcnemar_p, "kinds",
+        kinds_json(log->questions, score->right), "answers", score->right);
 }
 
 int eval_write_json(const char *path, const char *questions_path, const struct eval_log *log,

@@ -12,7 +12,7 @@
 struct eval_score {
     char *right; /* [questions] '1' or '0', ending in NUL; owned */
     int right_count;
-    double forward_passes, tokens, seconds; /* means of an answer */
+    double forward_passes, rows, tokens, seconds; /* means of an answer */
     /* against the first arm */
     int better, worse; /* questions that only this, or only the first has right */
     struct eval_difference difference;

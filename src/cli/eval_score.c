@@ -14,6 +14,7 @@ static void judge_arm(const struct eval_log *log, int arm, enum eval_match match
         out->right[i] = right ? '1' : '0';
         out->right_count += right;
         out->forward_passes += (double)answer->forward_passes / count;
+        out->rows += (double)answer->rows / count;
         out->tokens += (double)answer->tokens / count;
         out->seconds += answer->seconds / count;
     }

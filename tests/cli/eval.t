@@ -12,9 +12,9 @@ $ cat >q.jsonl <<'END'
 > print([(a["right"], a["answers"], a["forwards_per_answer"]) for a in x["arms"]])
 > print(x["arms"][0]["kinds"], sorted(x["arms"][1]["against_first"]))'
 % python3
-| arm            right          forwards    seconds  against the first, in points (95 %)
-|~ slow      1 of 2      50.0 %       *.?      *.???
-|~ fast      1 of 2      50.0 %       2.0      *.???    +0.0 (-57.3 to +57.3)  +0 -0, p = 1
+| arm            right          forwards      rows    seconds  against the first, in points (95 %)
+|~ slow      1 of 2      50.0 %       *.?       ???      *.???
+|~ fast      1 of 2      50.0 %       2.0        ??      *.???    +0.0 (-57.3 to +57.3)  +0 -0, p = 1
 |
 | kind          asked       slow       fast
 | capital           1      0.0 %      0.0 %

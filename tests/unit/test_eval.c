@@ -203,7 +203,7 @@ static int close_kept(void **state)
 
 static void add_answer(struct eval_log *log, int question, const char *output)
 {
-    struct eval_answer answer = {strdup(output), 3, 2, 0.5};
+    struct eval_answer answer = {strdup(output), 3, 2, 1L << 40, 0.5};
 
     assert_int_equal(eval_log_add(log, 0, question, &answer), CLI_OK);
 }
@@ -224,6 +224,7 @@ static void test_log_goes_on(void **state)
     assert_null(eval_log_answer(&log, 0, 0)->output);
     assert_string_equal(eval_log_answer(&log, 0, 1)->output, "two\nlines \xc3\xa9");
     assert_int_equal(eval_log_answer(&log, 0, 1)->forward_passes, 3);
+    assert_int_equal(eval_log_answer(&log, 0, 1)->rows, 1L << 40);
     add_answer(&log, 0, "one");
     eval_log_close(&log);
     assert_int_equal(eval_log_open(kept->path, &kept->arms, &kept->questions, &log), CLI_OK);
