@@ -359,6 +359,7 @@ struct dllm_generate_options {
     double threshold;     /* 0: off; else commit every token at least this sure */
     double factor;        /* 0: off; else Fast-dLLM's factor rule */
     double entropy_bound; /* 0: off; else EB-Sampler's rule, with remasking entropy */
+    bool early_commit;    /* the rest of a block at once when it is sure enough (Prophet) */
     enum dllm_cache cache;
     int cache_refresh;  /* every so many steps of a block all rows; 0: at its entry alone */
     int prompt_refresh; /* of those, rows before the answer only after so many steps; 0: always */

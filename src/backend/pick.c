@@ -118,6 +118,12 @@ static int32_t row_second(const struct row *row)
     return id;
 }
 
+/* How far the best is ahead of the second. */
+static double row_gap(const struct row *row)
+{
+    return row->second < 0 ? INFINITY : (double)row->max - row->logits[row->second];
+}
+
 /* l - T ln(-ln u) */
 static double gumbel(const struct row *row, int32_t id, double u)
 {
@@ -282,8 +288,10 @@ enum dllm_status pick_row(const float *logits, int vocab, const struct pick_rule
     row_open(&row, logits, scratch);
     TRY(row_check(&row, error));
     *out = (struct pick){0};
-    if (rules->runner_up || rules->confidence == PICK_MARGIN)
+    if (rules->runner_up || rules->gap || rules->confidence == PICK_MARGIN)
         row.second = row_second(&row);
+    if (rules->gap)
+        out->gap = row_gap(&row);
     if (rules->method == PICK_LLADA)
         llada_pick(&row, out);
     else

@@ -47,6 +47,7 @@ struct pick_rules {
     const int32_t *deferred; /* ids dropped from LLaDA's softmax; choosing one gives confidence 0 */
     int deferred_count;
     bool runner_up; /* also wanted: the runner-up and its probability */
+    bool gap;       /* also wanted: the gap */
     uint64_t seed;
     uint32_t step; /* for the random counter and messages */
 };
@@ -59,6 +60,8 @@ struct pick {
      * if there is none. Its probability comes from the same softmax. */
     int32_t runner_up;
     double runner_up_probability;
+    double gap; /* with rules->gap: between the two highest logits that are not banned; infinite if
+                   only one is finite */
 };
 
 /* logits is [vocab] f32, vocab below PICK_DRAW_TOKEN. position feeds the random

@@ -161,6 +161,10 @@ static const struct opt options[RUN_OPTIONS] = {
                            .fallback = "off",
                            .help = "commit positions, the surest first, while their entropies "
                                    "add up to at most G nats (EB-Sampler)"},
+    [RUN_EARLY_COMMIT] = {.name = "early-commit",
+                          .kind = OPT_FLAG,
+                          .help = "commit the rest of a block as soon as the best tokens are far "
+                                  "enough ahead (Prophet)"},
     [RUN_CACHE] = {.name = "cache",
                    .kind = OPT_CHOICE,
                    .choices = cache_names,
@@ -265,6 +269,7 @@ static const struct opt options[RUN_OPTIONS] = {
 
 static const char adaptive_steps[] =
     "steps are not counted out then, a block runs until it is full";
+static const char early_steps[] = "the limit falls with the steps of a schedule, and there is none";
 static const char adaptive_choice[] = "positions are then committed by their confidence alone";
 
 static const char gap_positions[] = "the gaps say how many positions to generate";
@@ -283,6 +288,9 @@ static const struct opt_conflict conflicts[] = {
     {RUN_THRESHOLD, RUN_STEPS, adaptive_steps},
     {RUN_FACTOR, RUN_STEPS, adaptive_steps},
     {RUN_ENTROPY_BOUND, RUN_STEPS, adaptive_steps},
+    {RUN_THRESHOLD, RUN_EARLY_COMMIT, early_steps},
+    {RUN_FACTOR, RUN_EARLY_COMMIT, early_steps},
+    {RUN_ENTROPY_BOUND, RUN_EARLY_COMMIT, early_steps},
     {RUN_THRESHOLD, RUN_EPS, adaptive_steps},
     {RUN_FACTOR, RUN_EPS, adaptive_steps},
     {RUN_ENTROPY_BOUND, RUN_EPS, adaptive_steps},

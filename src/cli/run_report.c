@@ -99,6 +99,8 @@ static void print_schedule(const struct dllm_generate_options *settings)
         fprintf(stderr, ", factor %g", settings->factor);
     if (settings->entropy_bound > 0)
         fprintf(stderr, ", entropy-bound %g", settings->entropy_bound);
+    if (settings->early_commit)
+        fputs(", early-commit", stderr);
     if (settings->cache)
         fprintf(stderr, ", cache %s", run_cache_name(settings->cache));
     if (settings->cache_refresh)
@@ -192,9 +194,10 @@ static json_t *stop_array(const struct dllm_generate_options *settings)
 /* The settings that save rows; fails as object does. */
 static void add_savings(json_t *object, const struct dllm_generate_options *settings)
 {
-    json_t *savings = json_pack("{s:s, s:i, s:i, s:i}", "cache", run_cache_name(settings->cache),
-                                "cache_refresh", settings->cache_refresh, "prompt_refresh",
-                                settings->prompt_refresh, "suffix_window", settings->suffix_window);
+    json_t *savings = json_pack("{s:b, s:s, s:i, s:i, s:i}", "early_commit", settings->early_commit,
+                                "cache", run_cache_name(settings->cache), "cache_refresh",
+                                settings->cache_refresh, "prompt_refresh", settings->prompt_refresh,
+                                "suffix_window", settings->suffix_window);
 
     json_object_update(object, savings);
     json_decref(savings);

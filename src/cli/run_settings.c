@@ -46,6 +46,11 @@ static int check_remasking(const struct opts *opts)
                         "--alg-temp has no effect with --remasking %s, which chooses positions "
                         "without looking at confidence",
                         name);
+    if (opts->values[RUN_EARLY_COMMIT].given && blind)
+        return cli_fail(CLI_USAGE,
+                        "--early-commit has no effect with --remasking %s, which scores the chosen "
+                        "positions alone",
+                        name);
     if (compares_confidence(opts) && (blind || remasking == DLLM_REMASKING_ENTROPY))
         return cli_fail(CLI_USAGE,
                         "--%s compares confidences from 0 to 1, which --remasking %s does not "
@@ -187,6 +192,7 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
         out->remasking = DLLM_REMASKING_LOW_CONFIDENCE;
     if (values[RUN_EOS_POLICY].given)
         out->eos_policy = (enum dllm_eos_policy)values[RUN_EOS_POLICY].choice;
+    out->early_commit = values[RUN_EARLY_COMMIT].given;
     out->no_early_stop = values[RUN_NO_EARLY_STOP].given;
     out->allow_long = values[RUN_ALLOW_LONG].given;
 }

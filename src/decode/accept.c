@@ -31,3 +31,13 @@ int accept_entropy(const double *confidences, int count, double bound)
         sum -= confidences[accepted++];
     return accepted;
 }
+
+bool accept_all(const struct pick *picks, int count, int step, int steps)
+{
+    double limit = step < (steps + 2) / 3 ? 7.5 : step < (2 * steps + 2) / 3 ? 5 : 2.5;
+    double sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += picks[i].gap;
+    return sum >= limit * count;
+}

@@ -115,6 +115,7 @@ static void rules_open(struct run *run)
                                  .banned = run->work.banned,
                                  .deferred = run->work.deferred_ids,
                                  .runner_up = options->record_choices,
+                                 .gap = options->early_commit,
                                  .seed = options->seed};
     run->work.banned[rules->banned_count++] = model->mask_id;
     for (int i = 0; i < model->unprintable_count; i++)
@@ -213,7 +214,7 @@ static enum dllm_status score(struct run *run, int count)
 }
 
 /* Orders the picks; returns how many of the head to commit. */
-static int order_picks(struct run *run, int count, int quota)
+static int order_picks(struct run *run, const struct block *block, int step, int count, int quota)
 {
     const struct dllm_generate_options *options = run->options;
     struct workspace *work = &run->work;
@@ -227,6 +228,8 @@ static int order_picks(struct run *run, int count, int quota)
         return accept_factor(work->confidences, count, options->factor);
     if (options->entropy_bound > 0)
         return accept_entropy(work->confidences, count, options->entropy_bound);
+    if (options->early_commit && accept_all(work->picks, count, step, block->steps))
+        return count;
     if (options->alg_temp > 0)
         rank_draw(work->ranks, count, quota, options->alg_temp, work->positions, &run->rules);
     return quota;
@@ -290,7 +293,7 @@ static enum dllm_status run_step(struct run *run, const struct block *block, int
     count = choose_candidates(run, block, step, &quota);
     if (quota > 0) {
         TRY(score(run, count));
-        quota = order_picks(run, count, quota);
+        quota = order_picks(run, block, step, count, quota);
         commit(run, quota);
     }
     report(run, quota, clock_seconds() - began);

@@ -156,6 +156,7 @@ static enum dllm_status check_adaptive(const struct dllm_generate_options *optio
                            "expected one");
     TRY(check_confidence(name, options, error));
     TRY(refuse_idle(options->steps > 0, "steps", reason, error));
+    TRY(refuse_idle(options->early_commit, "early_commit", reason, error));
     return refuse_idle(options->alg_temp > 0, "alg_temp", reason, error);
 }
 
@@ -199,6 +200,11 @@ enum dllm_status denoise_check(const struct denoise_model *model,
     else
         TRY(check_llada(model, options, error));
     TRY(check_windows(options, error));
+    TRY(refuse_idle(options->early_commit && (options->remasking == DLLM_REMASKING_RANDOM ||
+                                              options->remasking == DLLM_REMASKING_ORIGIN),
+                    "early_commit",
+                    "with remasking random or origin, which score the chosen positions alone",
+                    error));
     if (denoise_is_adaptive(options))
         return check_adaptive(options, error);
     return check_schedule(options, error);

@@ -233,6 +233,12 @@ $ dllm run -m none.gguf hi --entropy-bound 0.1 --factor 1
 $ dllm run -m none.gguf hi --entropy-bound 0.1 --remasking entropy
 ! error: --entropy-bound and --remasking exclude each other: positions are then ordered by entropy
 = 2
+$ dllm run -m none.gguf hi --early-commit --threshold 0.9
+! error: --threshold and --early-commit exclude each other: the limit falls with the steps of a schedule, and there is none
+= 2
+$ dllm run -m none.gguf hi --early-commit --remasking random
+! error: --early-commit has no effect with --remasking random, which scores the chosen positions alone
+= 2
 $ dllm run -m none.gguf hi --cache-refresh 4
 ! error: --cache-refresh has no effect without --cache prefix or --cache dual
 = 2

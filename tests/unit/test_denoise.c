@@ -314,6 +314,29 @@ static void test_last_block_is_shorter(void **state)
     assert_counts(&bench, (int[]){1, 1, 1}, 3);
 }
 
+/* Would break: an early commit that takes more than the block or waits although
+ * the gaps are wide, one of unsure tokens. */
+static void test_early_commit(void **state)
+{
+    const int32_t prompt[] = {1, 2};
+    struct bench bench;
+
+    (void)state;
+    for (int dream = 0; dream < 2; dream++) {
+        bench_open(&bench, dream, 8);
+        bench.options.block_length = 4;
+        bench.options.steps = 6;
+        bench.options.early_commit = true;
+        bench.toy.scale = 1000;
+        bench_run(&bench, prompt, 2);
+        assert_counts(&bench, (int[]){4, 0, 0, 4, 0, 0}, 6);
+        assert_int_equal(bench.toy.calls, 2);
+        bench.toy.scale = 0.001f;
+        bench_run(&bench, prompt, 2);
+        assert_counts(&bench, dream ? (int[]){1, 1, 2, 1, 1, 2} : (int[]){2, 1, 1, 2, 1, 1}, 6);
+    }
+}
+
 /* Would break: an interrupted run that fails, goes on, or forgets what it did. */
 static void test_interruption(void **state)
 {
@@ -602,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_gaps_are_filled_in_blocks),
         cmocka_unit_test(test_empty_steps_are_skipped),
         cmocka_unit_test(test_last_block_is_shorter),
+        cmocka_unit_test(test_early_commit),
         cmocka_unit_test(test_interruption),
         cmocka_unit_test(test_errors_of_the_model),
         cmocka_unit_test(test_refused_before_the_first_step),

@@ -198,6 +198,24 @@ static void test_entropy_bound(void **state)
     refused("eos_policy defer", "entropy_bound");
 }
 
+/* Would break: a limit that falls with steps which nothing counts; gaps of rows
+ * that are not scored. */
+static void test_early_commit(void **state)
+{
+    (void)state;
+    for (int dream = 0; dream < 2; dream++) {
+        begin(dream);
+        options.early_commit = true;
+        accepted();
+        options.early_commit = true;
+        options.threshold = 0.9;
+        refused("early_commit has no effect", "threshold");
+        options.early_commit = true;
+        options.remasking = DLLM_REMASKING_RANDOM;
+        refused("early_commit has no effect", "random");
+    }
+}
+
 /* Would break: intervals of a cache that is not there, a window behind which
  * nothing lies. */
 static void test_caches(void **state)
@@ -231,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_idle_with_dream),
         cmocka_unit_test(test_threshold_and_factor),
         cmocka_unit_test(test_entropy_bound),
+        cmocka_unit_test(test_early_commit),
         cmocka_unit_test(test_caches),
     };
 

@@ -369,6 +369,28 @@ static void test_deferred_ids(void **state)
     assert_true(fabs(pick.confidence - 1 / (1 + exp(-3))) < 1e-15);
 }
 
+/* Would break: a gap to a banned id or to one that filters removed, a gap scaled
+ * by temperature. */
+static void test_gaps(void **state)
+{
+    const float logits[] = {1, 4, 9, -2}, alone[] = {-INFINITY, 3};
+    const int32_t banned = 2;
+    struct pick_rules rules[] = {llada_rules(), dream_rules()};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        rules[i].temperature = 0.5;
+        rules[i].top_k = 1;
+        assert_true(pick_at(logits, 4, &rules[i], 0).gap == 0);
+        rules[i].gap = true;
+        assert_true(pick_at(logits, 4, &rules[i], 0).gap == 5);
+        assert_true(isinf(pick_at(alone, 2, &rules[i], 0).gap));
+        rules[i].banned = &banned;
+        rules[i].banned_count = 1;
+        assert_true(pick_at(logits, 4, &rules[i], 0).gap == 3);
+    }
+}
+
 /* Would break: LLaDA's entropy with noise, temperature or a banned id in it. */
 static void test_entropy_of_plain_logits(void **state)
 {
@@ -536,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_runners_up),
         cmocka_unit_test(test_rows_that_are_refused),
         cmocka_unit_test(test_deferred_ids),
+        cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_entropy_of_plain_logits),
         cmocka_unit_test(test_extreme_logits),
         cmocka_unit_test(test_draws_follow_the_softmax),

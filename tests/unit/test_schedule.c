@@ -208,6 +208,26 @@ static void test_entropy_bound(void **state)
     assert_int_equal(accept_entropy(none, 3, 1e-9), 3);
 }
 
+/* Would break: thirds that end a step early or late, a mean over other than the
+ * picks, one sure token that outvotes none. */
+static void test_accept_all(void **state)
+{
+    struct pick picks[] = {{.gap = 2}, {.gap = 4}, {.gap = 9}};
+
+    (void)state;
+    for (int step = 0; step < 7; step++) /* of 7: limits 7.5 for 0-2, 5 for 3-4, 2.5 for 5-6 */
+        assert_int_equal(accept_all(picks, 3, step, 7), step >= 3);
+    for (int step = 0; step < 6; step++)
+        assert_int_equal(accept_all(picks, 2, step, 6), step >= 4);
+    assert_false(accept_all(picks, 1, 2, 3));
+    picks[2].gap = 16.5;
+    assert_true(accept_all(picks, 3, 0, 1));
+    picks[2].gap = 16.4375;
+    assert_false(accept_all(picks, 3, 0, 1));
+    picks[0].gap = (double)INFINITY;
+    assert_true(accept_all(picks, 3, 0, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_factor),
         cmocka_unit_test(test_entropy_bound),
+        cmocka_unit_test(test_accept_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
