@@ -32,6 +32,13 @@ LDFLAGS += -pthread $(SANFLAGS)
 PCRE2 := $(firstword $(wildcard /usr/lib/*/libpcre2-8.a /usr/lib/libpcre2-8.a) -lpcre2-8)
 JANSSON := $(firstword $(wildcard /usr/lib/*/libjansson.a /usr/lib/libjansson.a) -ljansson)
 LIBS = $(PCRE2) -lm
+# An editor for the lines of dllm chat, if it is there; EDIT=0 leaves it out.
+EDIT ?= $(if $(wildcard /usr/include/histedit.h),1,0)
+ifneq ($(EDIT),0)
+$(BUILD)/obj/src/cli/line.o: CPPFLAGS += -DDLLM_LIBEDIT
+EDIT_NAMES := edit tinfo bsd md
+EDIT_LIBS := $(foreach name,$(EDIT_NAMES),$(firstword $(wildcard /usr/lib/*/lib$(name).a) -l$(name)))
+endif
 
 # One instruction set per file, chosen by its suffix.
 ISA_avx2 := -mavx2 -mfma -mf16c
@@ -86,7 +93,7 @@ $(BUILD)/libdllm.so: $(BUILD)/libdllm.a
 
 $(BUILD)/dllm: $(CLI_OBJ) $(BUILD)/libdllm.a
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libdllm.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
 
 # Tests reach internal functions, so they link an archive of all objects, the program's own included.
 $(BUILD)/internal.a: $(LIB_OBJ) $(SUPPORT_OBJ) $(filter-out %/main.o,$(CLI_OBJ))
@@ -95,12 +102,12 @@ $(BUILD)/internal.a: $(LIB_OBJ) $(SUPPORT_OBJ) $(filter-out %/main.o,$(CLI_OBJ))
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CC) $(LDFLAGS) $^ -lcmocka $(JANSSON) $(LIBS) -ldl -o $@
+	$(Q)$(CC) $(LDFLAGS) $^ -lcmocka $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
 $(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(LIBS) -ldl -o $@
+	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
 objects: $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS)

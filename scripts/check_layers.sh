@@ -22,6 +22,7 @@ room src/cli          src/hub/hub.h
 room include
 foreign pcre2.h       src/text
 foreign jansson.h     src/cli src/hub
+foreign histedit.h    src/cli
 foreign pthread.h     src/base
 foreign sched.h       src/base
 TABLE

@@ -101,3 +101,13 @@ bool cli_interrupted(void)
 {
     return interrupted != 0;
 }
+
+void cli_release_interrupt(void)
+{
+    struct sigaction now;
+
+    sigaction(SIGINT, NULL, &now);
+    if (now.sa_handler == on_interrupt)
+        signal(SIGINT, SIG_DFL);
+    interrupted = 0;
+}

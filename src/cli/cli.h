@@ -23,6 +23,7 @@ extern const struct command command_inspect;
 extern const struct command command_logits;
 extern const struct command command_bench;
 extern const struct command command_trace;
+extern const struct command command_chat;
 extern const struct command command_pull;
 extern const struct command command_doctor;
 extern const struct command command_eval;
@@ -64,6 +65,8 @@ int cli_check_memory(const struct dllm_engine *engine, size_t canvas, size_t row
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+/* Forgets an interruption; ctrl-c ends the process again. */
+void cli_release_interrupt(void);
 
 /* Names of the CPU levels, ending in NULL. */
 extern const char *const cli_cpu_levels[];

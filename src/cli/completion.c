@@ -77,7 +77,7 @@ static void bash_options(const struct opt_table *table)
     for (int i = 0; i < table->count; i++) {
         const struct opt *option = &table->options[i];
 
-        if (option->kind == OPT_OPERAND)
+        if (option->kind == OPT_OPERAND || !opts_has(table, i))
             continue;
         printf("--%s ", option->name);
         if (option->letter)
@@ -112,7 +112,8 @@ static void print_bash(void)
          "    case \"$command $prev\" in");
     for (int i = 0; cli_commands[i]; i++)
         for (int j = 0; j < cli_commands[i]->table->count; j++)
-            if (takes_value(&cli_commands[i]->table->options[j]))
+            if (opts_has(cli_commands[i]->table, j) &&
+                takes_value(&cli_commands[i]->table->options[j]))
                 bash_value(cli_commands[i]->table->command, &cli_commands[i]->table->options[j]);
     puts("    esac\n"
          "    if [ \"${cur:0:1}\" != - ]; then\n"
@@ -207,7 +208,8 @@ static void print_zsh(void)
 
         printf("    %s)\n        _arguments -s \\\n", table->command);
         for (int j = 0; j < table->count; j++)
-            zsh_option(&table->options[j]);
+            if (opts_has(table, j))
+                zsh_option(&table->options[j]);
         puts("            '(-h --help)'{-h,--help}'[this text]'\n        ;;");
     }
     puts("    esac\n"
@@ -255,7 +257,8 @@ static void print_fish(void)
             printf(strchr("'\\", *at) ? "\\%c" : "%c", *at);
         puts("'");
         for (int j = 0; j < table->count; j++)
-            fish_option(table->command, &table->options[j]);
+            if (opts_has(table, j))
+                fish_option(table->command, &table->options[j]);
     }
     puts("complete -c dllm -f -n __fish_use_subcommand -a help -d 'The options of a command'\n"
          "complete -c dllm -f -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'\n"

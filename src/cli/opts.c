@@ -23,11 +23,16 @@ void opts_problem(struct opts *opts, const char *format, ...)
     va_end(args);
 }
 
+bool opts_has(const struct opt_table *table, int index)
+{
+    return !(table->absent >> index & 1);
+}
+
 static int find_long(const struct opt_table *table, const char *name, size_t length)
 {
     for (int i = 0; i < table->count; i++) {
         const struct opt *option = &table->options[i];
-        if (option->kind != OPT_OPERAND && strlen(option->name) == length &&
+        if (opts_has(table, i) && option->kind != OPT_OPERAND && strlen(option->name) == length &&
             strncmp(option->name, name, length) == 0)
             return i;
     }
@@ -37,7 +42,7 @@ static int find_long(const struct opt_table *table, const char *name, size_t len
 static int find_letter(const struct opt_table *table, char letter)
 {
     for (int i = 0; i < table->count; i++)
-        if (table->options[i].letter == letter)
+        if (opts_has(table, i) && table->options[i].letter == letter)
             return i;
     return -1;
 }
@@ -48,8 +53,9 @@ static void report_unknown(struct opts *opts, const char *name)
     const char *near;
 
     for (int i = 0; i < opts->table->count; i++)
-        names[i] =
-            opts->table->options[i].kind == OPT_OPERAND ? NULL : opts->table->options[i].name;
+        names[i] = opts->table->options[i].kind == OPT_OPERAND || !opts_has(opts->table, i)
+                       ? NULL
+                       : opts->table->options[i].name;
     names[opts->table->count] = "help";
     near = opts_suggest(name, names, opts->table->count + 1);
     if (near)
@@ -164,7 +170,8 @@ static void take_operand(struct parser *parser, const char *argument)
     const struct opt_table *table = parser->opts->table;
 
     for (int i = 0; i < table->count; i++) {
-        if (table->options[i].kind == OPT_OPERAND && !parser->opts->values[i].given) {
+        if (opts_has(table, i) && table->options[i].kind == OPT_OPERAND &&
+            !parser->opts->values[i].given) {
             set_value(parser->opts, i, argument);
             return;
         }
@@ -233,7 +240,7 @@ static void check_missing(struct opts *opts)
 {
     for (int i = 0; i < opts->table->count; i++) {
         const struct opt *option = &opts->table->options[i];
-        if (option->required && !opts->values[i].given)
+        if (opts_has(opts->table, i) && option->required && !opts->values[i].given)
             opts_problem(opts, "%s%s is missing: %s", dashes(option), option->name, option->help);
     }
     for (int group = 1; group < OPT_GROUPS; group++)

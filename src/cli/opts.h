@@ -57,7 +57,8 @@ struct opt_table {
     const char *summary; /* one line */
     const char *notes;   /* after the options; NULL: none */
     const struct opt *options;
-    int count; /* at most OPT_LIMIT */
+    int count;       /* at most OPT_LIMIT */
+    uint64_t absent; /* bit i: option i is another command's that shares the list */
     const struct opt_conflict *conflicts;
     int conflict_count;
     const char *group_why[OPT_GROUPS];     /* [group]: why its options exclude each other */
@@ -82,6 +83,9 @@ struct opts {
     bool help;         /* --help or -h was given */
     char problem[800]; /* the first usage error, "" if there is none */
 };
+
+/* Whether the table has its option of this index. */
+bool opts_has(const struct opt_table *table, int index);
 
 /* Parses argv [argc], the arguments after the command's name. Texts point into
  * argv. Free with opts_free, whatever came out. */

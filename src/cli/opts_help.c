@@ -74,7 +74,8 @@ void opts_print_help(const struct opt_table *table, FILE *stream)
     print_wrapped(table->summary, 0, stream);
     fputc('\n', stream);
     for (int i = 0; i < table->count; i++)
-        print_option(&table->options[i], stream);
+        if (opts_has(table, i))
+            print_option(&table->options[i], stream);
     print_option(&help, stream);
     if (table->notes)
         fprintf(stream, "\n%s", table->notes);

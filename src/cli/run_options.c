@@ -257,6 +257,11 @@ static const struct opt options[RUN_OPTIONS] = {
                    .kind = OPT_PATH,
                    .metavar = "FILE",
                    .help = "write each step to a file, JSON lines, for dllm trace"},
+    [RUN_HISTORY] = {.name = "history",
+                     .kind = OPT_PATH,
+                     .metavar = "FILE",
+                     .fallback = "~/.local/state/dllm/history",
+                     .help = "where lines typed in a terminal are kept"},
     [RUN_FORCE] = CLI_OPTION_FORCE,
     [RUN_THREADS] = CLI_OPTION_THREADS,
     [RUN_DEVICE] = {.name = "device",
@@ -300,6 +305,8 @@ static const struct opt_conflict conflicts[] = {
     {RUN_ENTROPY_BOUND, RUN_REMASKING, "positions are then ordered by entropy"},
 };
 
+#define WITHOUT(option) (UINT64_C(1) << (option))
+
 const struct opt_table run_option_table = {
     .command = "run",
     .usage = "[-m MODEL] [PROMPT] [options]",
@@ -308,9 +315,29 @@ const struct opt_table run_option_table = {
              "1 failure, 2 usage error, 130 interrupted.\n",
     .options = options,
     .count = RUN_OPTIONS,
+    .absent = WITHOUT(RUN_HISTORY),
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
     .group_why = {[PROMPT_GROUP] = "the prompt comes from one place",
                   [PARALLEL_GROUP] = "both decide how many positions a step commits",
                   [GAP_GROUP] = "what follows the prompt comes from one place"},
+};
+
+const struct opt_table chat_option_table = {
+    .command = "chat",
+    .usage = "[-m MODEL] [options]",
+    .summary = "Hold a conversation: a line in, an answer out",
+    .notes = "Answers go to stdout, everything else to stderr. /help in the chat lists its\n"
+             "commands. Exit codes: 0 done, 1 a message got no answer or a command failed,\n"
+             "2 usage error.\n",
+    .options = options,
+    .count = RUN_OPTIONS,
+    .absent = WITHOUT(RUN_OPERAND) | WITHOUT(RUN_PROMPT) | WITHOUT(RUN_PROMPT_FILE) |
+              WITHOUT(RUN_PROMPT_TOKENS) | WITHOUT(RUN_NO_CHAT) | WITHOUT(RUN_SUFFIX) |
+              WITHOUT(RUN_STOP) | WITHOUT(RUN_TEMPLATE) | WITHOUT(RUN_INFILL) |
+              WITHOUT(RUN_ALLOW_LONG) | WITHOUT(RUN_JSON) | WITHOUT(RUN_VERBOSE) |
+              WITHOUT(RUN_DUMP_STEP_STATS) | WITHOUT(RUN_TRACE),
+    .conflicts = conflicts,
+    .conflict_count = sizeof conflicts / sizeof *conflicts,
+    .group_why = {[PARALLEL_GROUP] = "both decide how many positions a step commits"},
 };

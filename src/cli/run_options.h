@@ -52,6 +52,7 @@ enum run_option {
     RUN_COLOR_BY,
     RUN_PAUSE,
     RUN_TRACE,
+    RUN_HISTORY,
     RUN_FORCE,
     RUN_THREADS,
     RUN_DEVICE,
@@ -60,6 +61,8 @@ enum run_option {
 };
 
 extern const struct opt_table run_option_table;
+/* The same list without what is about a single prompt. */
+extern const struct opt_table chat_option_table;
 
 /* What can be said against the values without a model: 0, or the exit code
  * after a message. */

@@ -421,8 +421,7 @@ void visual_close(struct visual *visual, bool keep)
     if (!visual)
         return;
     if (visual->drawing) {
-        if (keep)
-            pause_frame(visual);
+        pause_frame(visual);
         term_leave();
         if (keep)
             print_last(visual);

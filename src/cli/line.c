@@ -1,0 +1,216 @@
+/*
+ * line.c: libedit's editor, or getline. The prompt goes to stderr: stdout holds
+ * answers only.
+ */
+#include "line.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef DLLM_LIBEDIT
+#include "term.h"
+
+#include <histedit.h>
+#include <signal.h>
+#include <sys/stat.h>
+#endif
+
+enum { HISTORY_LINES = 1000 };
+
+struct line_reader {
+    char *history_path; /* NULL: none */
+#ifdef DLLM_LIBEDIT
+    EditLine *editor; /* NULL: plain reading */
+    History *history;
+#endif
+};
+
+bool line_is_typed(void)
+{
+    return isatty(STDIN_FILENO);
+}
+
+static char *read_plain(void)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t size;
+
+    if (line_is_typed())
+        fputs("> ", stderr);
+    size = getline(&line, &capacity, stdin);
+    if (size < 0) {
+        free(line);
+        return NULL;
+    }
+    if (size && line[size - 1] == '\n')
+        line[size - 1] = 0;
+    return line;
+}
+
+#ifdef DLLM_LIBEDIT
+
+static bool cancelled;
+
+static char *prompt(EditLine *editor)
+{
+    static char text[] = "> ";
+
+    (void)editor;
+    return text;
+}
+
+/* Bound to ctrl-c. */
+static unsigned char cancel(EditLine *editor, int character)
+{
+    (void)editor;
+    (void)character;
+    cancelled = true;
+    fputs("^C\r\n", stderr);
+    return CC_NEWLINE;
+}
+
+/* Bound to ctrl-z. */
+static unsigned char stop(EditLine *editor, int character)
+{
+    (void)editor;
+    (void)character;
+    kill(0, SIGTSTP);
+    return CC_REDISPLAY;
+}
+
+/* The folder of a path and those above it, for the user alone. */
+static void make_folders(const char *path)
+{
+    char *copy = strdup(path);
+
+    for (char *at = copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
+        *at = 0;
+        mkdir(copy, 0700);
+        *at = '/';
+    }
+    free(copy);
+}
+
+static bool open_editor(struct line_reader *reader)
+{
+    struct term term;
+    HistEvent event;
+
+    term_look(&term); /* the editor measures characters by the same locale */
+    reader->editor = el_init("dllm", stdin, stderr, stderr);
+    reader->history = history_init();
+    if (!reader->editor || !reader->history)
+        return false;
+    history(reader->history, &event, H_SETSIZE, HISTORY_LINES);
+    history(reader->history, &event, H_SETUNIQUE, 1);
+    if (reader->history_path)
+        history(reader->history, &event, H_LOAD, reader->history_path);
+    el_set(reader->editor, EL_PROMPT, prompt);
+    el_set(reader->editor, EL_EDITOR, "emacs");
+    el_set(reader->editor, EL_HIST, history, reader->history);
+    el_set(reader->editor, EL_ADDFN, "dllm-cancel", "give up the line", cancel);
+    el_set(reader->editor, EL_BIND, "^C", "dllm-cancel", NULL);
+    el_set(reader->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    /* While a line is edited ctrl-c and ctrl-z are keys, not signals. */
+    el_set(reader->editor, EL_SETTY, "-d", "-isig", NULL);
+    el_set(reader->editor, EL_ADDFN, "dllm-stop", "stop the program", stop);
+    el_set(reader->editor, EL_BIND, "^Z", "dllm-stop", NULL);
+    el_set(reader->editor, EL_SIGNAL, 1); /* the terminal is given back for a stop */
+    return true;
+}
+
+static char *read_edited(struct line_reader *reader)
+{
+    HistEvent event;
+    int size;
+
+    for (;;) {
+        const char *line;
+        cancelled = false;
+        line = el_gets(reader->editor, &size);
+        if (cancelled)
+            continue;
+        if (!line || size <= 0)
+            return NULL;
+        if (line[strspn(line, " \n")])
+            history(reader->history, &event, H_ENTER, line);
+        return strndup(line, (size_t)size - (line[size - 1] == '\n'));
+    }
+}
+
+/* Written beside the old one and put in its place. What fails here costs the
+ * user nothing but old lines, and is not reported. */
+static void save_history(const struct line_reader *reader)
+{
+    HistEvent event;
+    char *temporary;
+    int descriptor;
+
+    if (!reader->history_path)
+        return;
+    make_folders(reader->history_path);
+    if (asprintf(&temporary, "%s.XXXXXX", reader->history_path) < 0)
+        return;
+    descriptor = mkstemp(temporary);
+    if (descriptor >= 0) {
+        close(descriptor);
+        if (history(reader->history, &event, H_SAVE, temporary) < 0 ||
+            rename(temporary, reader->history_path) != 0)
+            unlink(temporary);
+    }
+    free(temporary);
+}
+
+static void close_editor(struct line_reader *reader)
+{
+    if (reader->editor && reader->history)
+        save_history(reader);
+    if (reader->editor)
+        el_end(reader->editor);
+    if (reader->history)
+        history_end(reader->history);
+}
+
+#endif
+
+struct line_reader *line_open(const char *history_path)
+{
+    struct line_reader *reader = calloc(1, sizeof *reader);
+
+    if (!reader || (history_path && !(reader->history_path = strdup(history_path))))
+        goto fail;
+#ifdef DLLM_LIBEDIT
+    if (line_is_typed() && term_can_draw() && !open_editor(reader))
+        goto fail;
+#endif
+    return reader;
+fail:
+    cli_fail(CLI_FAILURE, "out of memory");
+    line_close(reader);
+    return NULL;
+}
+
+char *line_read(struct line_reader *reader)
+{
+#ifdef DLLM_LIBEDIT
+    if (reader->editor)
+        return read_edited(reader);
+#endif
+    (void)reader;
+    return read_plain();
+}
+
+void line_close(struct line_reader *reader)
+{
+    if (!reader)
+        return;
+#ifdef DLLM_LIBEDIT
+    close_editor(reader);
+#endif
+    free(reader->history_path);
+    free(reader);
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""dllm chat as somebody at a terminal has it: editing, history, ctrl-c, pictures."""
+import json
+import os
+import tempfile
+import time
+
+import check
+from check import DLLM, environment, equal
+
+check.need("pyte")
+from terminal import Terminal
+
+with open(os.path.realpath(DLLM), "rb") as program:
+    EDITOR = b"dllm-cancel" in program.read()
+
+
+def chat(home, *arguments, **env):
+    terminal = Terminal([DLLM, "chat", *arguments], 24, 80, environment(HOME=home, **env))
+    terminal.shows("/help lists the commands")
+    prompt(terminal)
+    return terminal
+
+
+def prompt(terminal):
+    """Waits until a line can be typed."""
+    terminal.until(lambda: terminal.screen is terminal.main and
+                   terminal.lines()[terminal.screen.cursor.y] == ">")
+    time.sleep(0.1)  # the editor shows its prompt before it takes over the echo
+
+
+def ask(terminal, line, answer):
+    terminal.type(line + "\n")
+    terminal.shows(answer)
+    prompt(terminal)
+
+
+def end(terminal):
+    terminal.type("/quit\n")
+    equal(terminal.finish(), 0)
+
+
+def test_a_conversation():
+    with tempfile.TemporaryDirectory() as home:
+        terminal = chat(home, "-n", "16")
+        ask(terminal, "What is 27 + 58?", "\n85\ncontext: 22 of 512 tokens")
+        ask(terminal, f"/save {home}/s.json", "")
+        ask(terminal, "/reset", "")
+        ask(terminal, "/tokens", "context: 0 of 512 tokens")
+        ask(terminal, "What is the capital of France?", "\nParis\n")
+        terminal.type("/qiut\n")
+        terminal.shows('"/qiut" is no command')
+        terminal.type("\x04")
+        equal(terminal.finish(), 1)
+        with open(f"{home}/s.json", encoding="utf-8") as file:
+            equal(json.load(file), [{"role": "user", "content": "What is 27 + 58?"},
+                                    {"role": "assistant", "content": "85"}])
+
+
+def test_editing_and_history():
+    """Would break: keys that end up in the message, lines that a later session does not know."""
+    if not EDITOR:
+        return
+    with tempfile.TemporaryDirectory() as home:
+        terminal = chat(home, "-n", "16")
+        ask(terminal, "What is 27 + 59?\x1b[D\b8", "\n85\n")
+        end(terminal)
+        equal(os.stat(f"{home}/.local/state/dllm/history").st_mode & 0o777, 0o600)
+        terminal = chat(home, "-n", "16")
+        terminal.type("\x1b[A")
+        terminal.shows("> /quit")
+        terminal.type("\x1b[A")
+        terminal.shows("> What is 27 + 58?")
+        ask(terminal, "", "\n85\n")
+        end(terminal)
+
+
+def test_interrupts():
+    """Would break: ctrl-c that ends the chat, an answer that cannot be stopped, a line that is sent
+    although it was given up."""
+    with tempfile.TemporaryDirectory() as home:
+        terminal = chat(home, "-n", "450", "--no-early-stop", "--block-length", "450")
+        terminal.type("Tell a story about Tom and a fox.\n")
+        terminal.until(lambda: "[#" in terminal.text())
+        terminal.type("\x03")
+        terminal.shows("(stopped)")
+        prompt(terminal)
+        if EDITOR:
+            terminal.type("Spell ri")
+            terminal.shows("> Spell ri")
+            terminal.type("\x03")
+            prompt(terminal)
+        end(terminal)
+
+
+def test_pictures():
+    """Would break: a chat that loses its terminal to the canvas."""
+    with tempfile.TemporaryDirectory() as home:
+        terminal = chat(home, "-n", "16", "--visual", "--pause", "0")
+        ask(terminal, "What is 27 + 58?", "\n85\ncontext: 22 of 512 tokens")
+        assert len(terminal.frames) > 4
+        assert terminal.frames[-1][0][3].startswith("85"), terminal.frames[-1][0]
+        end(terminal)
+
+
+check.main(globals())
