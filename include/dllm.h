@@ -123,7 +123,8 @@ struct dllm_tensor {
     uint32_t dims;
     uint64_t shape[4];
     uint32_t type;    /* GGUF type id; dllm_type_name says its name */
-    uint64_t offset;  /* from the start of the file, bytes */
+    uint32_t part;    /* of the files of a split model the one it lies in, from 0 */
+    uint64_t offset;  /* from the start of that file, bytes */
     uint64_t size;    /* bytes */
     const void *data; /* inside the mapping */
 };
@@ -134,8 +135,9 @@ struct dllm_file;
  * it is opened without touching the disk. A file of that name is "./demo". */
 #define DLLM_DEMO_MODEL "demo"
 
-/* Maps the file at path and checks its whole directory. On success *out must
- * be closed with dllm_file_close. Thread-safe to read afterwards. */
+/* Maps the file at path and checks its whole directory. The path of any part of
+ * a split model (NAME-00001-of-00003.gguf) opens all of them as one. On success
+ * *out must be closed with dllm_file_close. Thread-safe to read afterwards. */
 DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **out,
                                          struct dllm_error *error);
 DLLM_API void dllm_file_close(struct dllm_file *file);
@@ -147,11 +149,17 @@ DLLM_API void dllm_file_close(struct dllm_file *file);
 DLLM_API enum dllm_status dllm_check_start(const char *name, const void *bytes, size_t size,
                                            struct dllm_error *error);
 
-/* Header facts; version is 2 or 3, size in bytes. */
+/* Header facts; version is 2 or 3, size in bytes, of all parts together. */
 DLLM_API uint32_t dllm_file_version(const struct dllm_file *file);
 DLLM_API uint64_t dllm_file_size(const struct dllm_file *file);
 DLLM_API size_t dllm_file_key_count(const struct dllm_file *file);
 DLLM_API size_t dllm_file_tensor_count(const struct dllm_file *file);
+
+/* The files of a split model in order, 1 otherwise; index < the count, sizes in
+ * bytes. A path lives as long as the file. */
+DLLM_API size_t dllm_file_part_count(const struct dllm_file *file);
+DLLM_API const char *dllm_file_part_path(const struct dllm_file *file, size_t index);
+DLLM_API uint64_t dllm_file_part_size(const struct dllm_file *file, size_t index);
 
 /* index < the count; the record lives as long as the file. */
 DLLM_API const struct dllm_key *dllm_file_key(const struct dllm_file *file, size_t index);

@@ -64,10 +64,11 @@ static json_t *tensor_json(const struct dllm_tensor *tensor)
 
     for (uint32_t i = 0; i < tensor->dims; i++)
         json_array_append_new(shape, out_json_unsigned(tensor->shape[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name",
+    return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o}", "name",
                      out_json_text(tensor->name.data, tensor->name.size), "type",
-                     type_json(tensor->type), "shape", shape, "offset",
-                     out_json_unsigned(tensor->offset), "size", out_json_unsigned(tensor->size));
+                     type_json(tensor->type), "shape", shape, "part", (int)tensor->part + 1,
+                     "offset", out_json_unsigned(tensor->offset), "size",
+                     out_json_unsigned(tensor->size));
 }
 
 static json_t *keys_json(const struct inspect_facts *facts)
@@ -100,6 +101,20 @@ static json_t *types_json(const struct inspect_facts *facts)
     return list;
 }
 
+static json_t *parts_json(const struct dllm_file *file)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < dllm_file_part_count(file); i++) {
+        const char *path = dllm_file_part_path(file, i);
+
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o}", "file", out_json_text(path, strlen(path)),
+                                        "size", out_json_unsigned(dllm_file_part_size(file, i))));
+    }
+    return list;
+}
+
 /* What a run needs, or why this build cannot run the file. */
 static json_t *run_json(const struct inspect_facts *facts)
 {
@@ -119,13 +134,13 @@ int inspect_print_json(const struct inspect_facts *facts)
 {
     const struct dllm_file *file = facts->file;
 
-    return out_print_json(
-        json_pack("{s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
-                  out_json_text(facts->path, strlen(facts->path)), "version",
-                  (int)dllm_file_version(file), "size", out_json_unsigned(dllm_file_size(file)),
-                  "architecture", string_or_null(inspect_string(file, "general.architecture")),
-                  "name", string_or_null(inspect_string(file, "general.name")), "key_count",
-                  out_json_unsigned(dllm_file_key_count(file)), "tensor_count",
-                  out_json_unsigned(dllm_file_tensor_count(file)), "run", run_json(facts), "keys",
-                  keys_json(facts), "types", types_json(facts), "tensors", tensors_json(facts)));
+    return out_print_json(json_pack(
+        "{s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
+        out_json_text(facts->path, strlen(facts->path)), "version", (int)dllm_file_version(file),
+        "size", out_json_unsigned(dllm_file_size(file)), "parts", parts_json(file), "architecture",
+        string_or_null(inspect_string(file, "general.architecture")), "name",
+        string_or_null(inspect_string(file, "general.name")), "key_count",
+        out_json_unsigned(dllm_file_key_count(file)), "tensor_count",
+        out_json_unsigned(dllm_file_tensor_count(file)), "run", run_json(facts), "keys",
+        keys_json(facts), "types", types_json(facts), "tensors", tensors_json(facts)));
 }

@@ -81,7 +81,7 @@ static void print_types(const struct inspect_facts *facts)
                facts->types[i].tensors, out_size_text(facts->types[i].bytes, size));
 }
 
-static void print_tensor(const struct dllm_tensor *tensor)
+static void print_tensor(const struct dllm_tensor *tensor, bool split)
 {
     char name[24];
 
@@ -90,8 +90,11 @@ static void print_tensor(const struct dllm_tensor *tensor)
     printf(" %s [", type_text(tensor->type, name));
     for (uint32_t i = 0; i < tensor->dims; i++)
         printf("%s%llu", i ? ", " : "", (unsigned long long)tensor->shape[i]);
-    printf("] at %llu, %llu bytes\n", (unsigned long long)tensor->offset,
+    printf("] at %llu, %llu bytes", (unsigned long long)tensor->offset,
            (unsigned long long)tensor->size);
+    if (split)
+        printf(" in part %u", (unsigned)tensor->part + 1);
+    putchar('\n');
 }
 
 static void print_string_line(const char *label, struct dllm_string text)
@@ -104,6 +107,24 @@ static void print_string_line(const char *label, struct dllm_string text)
     putchar('\n');
 }
 
+/* The files of a split model. */
+static void print_parts(const struct dllm_file *file)
+{
+    size_t count = dllm_file_part_count(file);
+    char size[32];
+
+    if (count == 1)
+        return;
+    printf("parts:        %zu files\n", count);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = dllm_file_part_path(file, i);
+
+        printf("  %zu: ", i + 1);
+        out_print_name(stdout, (struct dllm_string){path, strlen(path)});
+        printf(", %s\n", out_size_text(dllm_file_part_size(file, i), size));
+    }
+}
+
 static void print_head(const struct inspect_facts *facts)
 {
     char size[32];
@@ -112,6 +133,7 @@ static void print_head(const struct inspect_facts *facts)
     printf("format:       GGUF version %u\n", (unsigned)dllm_file_version(facts->file));
     printf("size:         %llu bytes (%s)\n", (unsigned long long)dllm_file_size(facts->file),
            out_size_text(dllm_file_size(facts->file), size));
+    print_parts(facts->file);
     print_string_line("architecture: ", inspect_string(facts->file, "general.architecture"));
     print_string_line("name:         ", inspect_string(facts->file, "general.name"));
     printf("contents:     %zu keys, %zu tensors\n", dllm_file_key_count(facts->file),
@@ -135,6 +157,6 @@ int inspect_print_text(const struct inspect_facts *facts)
     print_types(facts);
     puts("\ntensors");
     for (size_t i = 0; i < dllm_file_tensor_count(facts->file); i++)
-        print_tensor(dllm_file_tensor(facts->file, i));
+        print_tensor(dllm_file_tensor(facts->file, i), dllm_file_part_count(facts->file) > 1);
     return out_finish();
 }

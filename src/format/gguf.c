@@ -7,6 +7,7 @@
 
 #include "demo_model.h"
 #include "gguf_parse.h"
+#include "gguf_split.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,21 +61,6 @@ static enum dllm_status read_alignment(struct dllm_file *file, struct dllm_error
     return DLLM_OK;
 }
 
-static enum dllm_status refuse_split(const struct dllm_file *file, struct dllm_error *error)
-{
-    int64_t count = 1, number = 0;
-
-    TRY(gguf_get_integer(file, "split.count", false, 0, 65535, &count, error));
-    TRY(gguf_get_integer(file, "split.no", false, 0, 65535, &number, error));
-    if (count <= 1)
-        return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_UNSUPPORTED,
-                       "%s: part %" PRId64 " of a model split into %" PRId64
-                       " files, which this version does not read, expected a whole model; join "
-                       "the parts with llama-gguf-split --merge or get the model in one file",
-                       file->path, number + 1, count);
-}
-
 static enum dllm_status parse(struct dllm_file *file, struct dllm_error *error)
 {
     struct gguf_parser parser = {
@@ -87,7 +73,6 @@ static enum dllm_status parse(struct dllm_file *file, struct dllm_error *error)
     TRY(gguf_read_magic(&parser));
     TRY(read_counts(&parser));
     TRY(gguf_read_keys(&parser));
-    TRY(refuse_split(file, error));
     TRY(read_alignment(file, error));
     return gguf_read_tensors(&parser);
 }
@@ -124,14 +109,12 @@ static enum dllm_status open_demo(struct dllm_file **out, struct dllm_error *err
     return gguf_open_bytes(DLLM_DEMO_MODEL, bytes, size, out, error);
 }
 
-enum dllm_status dllm_file_open(const char *path, struct dllm_file **out, struct dllm_error *error)
+enum dllm_status gguf_open_file(const char *path, struct dllm_file **out, struct dllm_error *error)
 {
     struct mapfile map;
     enum dllm_status status;
 
     *out = NULL;
-    if (strcmp(path, DLLM_DEMO_MODEL) == 0)
-        return open_demo(out, error);
     TRY(mapfile_open(path, &map, error));
     status = gguf_open_bytes(path, map.data, map.size, out, error);
     if (status != DLLM_OK) {
@@ -142,13 +125,37 @@ enum dllm_status dllm_file_open(const char *path, struct dllm_file **out, struct
     return DLLM_OK;
 }
 
+enum dllm_status dllm_file_open(const char *path, struct dllm_file **out, struct dllm_error *error)
+{
+    struct gguf_split split;
+    enum dllm_status status;
+
+    *out = NULL;
+    if (strcmp(path, DLLM_DEMO_MODEL) == 0)
+        return open_demo(out, error);
+    TRY(gguf_open_file(path, out, error));
+    status = gguf_split_read(*out, &split, error);
+    if (status == DLLM_OK && split.count == 1)
+        return DLLM_OK;
+    dllm_file_close(*out);
+    *out = NULL;
+    TRY(status);
+    return gguf_split_open(path, &split, out, error);
+}
+
 void dllm_file_close(struct dllm_file *file)
 {
     if (!file)
         return;
-    names_free(&file->key_index);
+    /* A split model's keys are its first part's. */
+    if (!file->parts) {
+        names_free(&file->key_index);
+        free(file->keys);
+    }
+    for (size_t i = 0; i < file->part_count; i++)
+        dllm_file_close(file->parts[i]);
+    free(file->parts);
     names_free(&file->tensor_index);
-    free(file->keys);
     free(file->tensors);
     free(file->path);
     mapfile_close(&file->map);

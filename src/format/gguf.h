@@ -34,8 +34,8 @@ enum dllm_status gguf_get_integers(const struct dllm_file *file, const char *key
                                    int32_t **out, size_t *count, struct dllm_error *error);
 
 /* Reads a file that lies in memory: size >= 1 bytes at data, not owned, which
- * must outlive the file. name stands for the path in messages. On success *out
- * must be closed with dllm_file_close. */
+ * must outlive the file. name stands for the path in messages. A part of a split
+ * model stays what it is. On success *out must be closed with dllm_file_close. */
 enum dllm_status gguf_open_bytes(const char *name, const void *data, uint64_t size,
                                  struct dllm_file **out, struct dllm_error *error);
 
@@ -46,6 +46,9 @@ enum dllm_status gguf_open_bytes(const char *name, const void *data, uint64_t si
 enum dllm_status gguf_peek_string(const char *name, const void *data, uint64_t size,
                                   const char *key, struct dllm_string *out,
                                   struct dllm_error *error);
+
+/* Opens one file as it is, also a part of a split model. */
+enum dllm_status gguf_open_file(const char *path, struct dllm_file **out, struct dllm_error *error);
 
 /* The path the file was opened with, for messages. */
 const char *gguf_path(const struct dllm_file *file);

@@ -13,6 +13,21 @@ uint64_t dllm_file_size(const struct dllm_file *file)
     return file->size;
 }
 
+size_t dllm_file_part_count(const struct dllm_file *file)
+{
+    return file->parts ? file->part_count : 1;
+}
+
+const char *dllm_file_part_path(const struct dllm_file *file, size_t index)
+{
+    return file->parts ? file->parts[index]->path : file->path;
+}
+
+uint64_t dllm_file_part_size(const struct dllm_file *file, size_t index)
+{
+    return file->parts ? file->parts[index]->size : file->size;
+}
+
 size_t dllm_file_key_count(const struct dllm_file *file)
 {
     return file->key_count;

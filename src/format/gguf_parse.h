@@ -36,6 +36,8 @@ struct dllm_file {
     struct dllm_tensor *tensors; /* [tensor_count], owned */
     size_t tensor_count;
     struct name_index tensor_index;
+    struct dllm_file **parts; /* [part_count] of a split model, owned; NULL for one file */
+    size_t part_count;
 };
 
 /* The walk. Counts are what the header claims. */

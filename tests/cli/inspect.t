@@ -38,3 +38,31 @@ $ LC_ALL=C sed '0,/llada/s/llada/llama/' "$models/llada-Q4_K_M.gguf" > llama.ggu
 $ echo hello > x; dllm inspect x
 !~ error: x: header at byte 0: not a GGUF file: *
 = 1
+
+# A model in several files is one model, whichever part is named.
+$ "$tests/split_model.py" "$models/llada-Q4_K_M.gguf" m 3; dllm inspect m-00002-of-00003.gguf |
+> grep -e '^parts' -e '^  [1-3]: ' -e contents -e ' token_embd.weight' -e ' output.weight'
+% python3
+| parts:        3 files
+|~   1: m-00001-of-00003.gguf, * KiB
+|~   2: m-00002-of-00003.gguf, * KiB
+|~   3: m-00003-of-00003.gguf, * KiB
+| contents:     28 keys, 21 tensors
+|~   output.weight Q6_K ?256, 1024? at *, 215040 bytes in part 2
+|~   token_embd.weight Q4_K ?256, 1024? at *, 147456 bytes in part 2
+$ "$tests/split_model.py" "$models/llada-Q4_K_M.gguf" m 3; dllm inspect --json m-00001-of-00003.gguf | python3 -c '
+> import json, sys
+> f = json.load(sys.stdin)
+> print([p["file"] for p in f["parts"]], sorted({t["part"] for t in f["tensors"]}), f["run"]["possible"])'
+% python3
+| ['m-00001-of-00003.gguf', 'm-00002-of-00003.gguf', 'm-00003-of-00003.gguf'] [2, 3] True
+$ "$tests/split_model.py" "$models/llada-Q4_K_M.gguf" m 3; for m in m-00003-of-00003.gguf "$models/llada-Q4_K_M.gguf"; do
+> dllm logits -m $m --tokens 3,5,17,961 -o - | sha256sum; done | uniq | wc -l
+% python3
+| 1
+
+# A part that is not there is named.
+$ "$tests/split_model.py" "$models/llada-Q4_K_M.gguf" m 3; rm m-00002-of-00003.gguf; dllm inspect m-00003-of-00003.gguf
+% python3
+! error: m-00002-of-00003.gguf, part 2 of a model split into 3 files, is missing; all parts were expected in one folder: download it
+= 1

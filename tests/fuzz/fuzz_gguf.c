@@ -3,14 +3,16 @@
  *
  * As a program of its own (any compiler): opens the given files, and those in
  * the given folders, once each; without arguments it opens many damaged copies
- * of a sample file, always the same ones for a seed.
+ * of a sample file and of a split one, always the same ones for a seed.
  *     fuzz_gguf [-n COUNT] [-s SEED] [FILE or FOLDER]...
  * With clang's fuzzer (DLLM_LIBFUZZER leaves main to it):
  *     clang -fsanitize=fuzzer,address -DDLLM_LIBFUZZER ...
  */
 #include "gguf.h"
+#include "gguf_split.h"
 #include "gguf_walk.h"
 #include "rng.h"
+#include "split_sample.h"
 #include "test_paths.h"
 
 #include <dirent.h>
@@ -125,6 +127,35 @@ static void run_damaged(uint64_t seed, uint32_t count)
     free(sample);
 }
 
+/* Opens the parts of a split model, one or several of them damaged, and joins
+ * what can be opened. */
+static void join_damaged(uint64_t seed, uint32_t copy)
+{
+    struct dllm_file *parts[SPLIT_PARTS] = {NULL}, *whole = NULL;
+    uint8_t *bytes[SPLIT_PARTS];
+    struct dllm_error error;
+    bool opened = true;
+
+    for (int i = 0; i < SPLIT_PARTS; i++) {
+        struct split_part part = split_sample_part(i);
+        size_t size;
+
+        bytes[i] = split_sample_bytes(&part, &size);
+        if ((copy + (uint32_t)i) % SPLIT_PARTS == 0 || copy % 7 == 0)
+            size = damage(bytes[i], size, seed, copy * SPLIT_PARTS + (uint32_t)i);
+        bytes[i] = realloc(bytes[i], size); /* so that a read beyond the end shows */
+        opened &= gguf_open_bytes("fuzz.gguf", bytes[i], size, &parts[i], &error) == DLLM_OK;
+    }
+    if (opened && gguf_split_join(parts, SPLIT_PARTS, &whole, &error) == DLLM_OK)
+        gguf_walk(whole);
+    dllm_file_close(whole);
+    for (int i = 0; i < SPLIT_PARTS; i++) {
+        if (!whole)
+            dllm_file_close(parts[i]);
+        free(bytes[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = 1;
@@ -154,7 +185,10 @@ int main(int argc, char **argv)
         return 0;
     }
     run_damaged(seed, count);
-    printf("%u damaged files opened, seed %llu\n", count, (unsigned long long)seed);
+    for (uint32_t i = 0; i < count / 4; i++)
+        join_damaged(seed, i);
+    printf("%u damaged files and %u split models opened, seed %llu\n", count, count / 4,
+           (unsigned long long)seed);
     return 0;
 }
 

@@ -146,9 +146,6 @@ static const struct fault faults[] = {
      "key 'general.alignment' is 4194304, expected 1 to 2097152; convert the model again"},
     {"general.alignment", 0, PATCH("\x06"), DLLM_ERROR_FORMAT,
      "key 'general.alignment' is of kind f32, expected an integer; convert the model again"},
-    {"split.count", 4, PATCH("\x03"), DLLM_ERROR_UNSUPPORTED,
-     "part 1 of a model split into 3 files, which this version does not read, expected a whole "
-     "model; join the parts with llama-gguf-split --merge or get the model in one file"},
     {"split.count", 0, PATCH("\x03"), DLLM_OK, ""}, /* an integer of another kind */
     /* tensors: dims +0, shape +4, then type and offset */
     {"first", -13, PATCH("\0"), DLLM_ERROR_FORMAT,
