@@ -288,9 +288,16 @@ struct dllm_logits_query {
  * DLLM_INTERRUPTED. */
 typedef int dllm_logits_callback(void *context, const float *logits, size_t first, size_t count);
 
+/* Receives the hidden states [rows, width] behind the embedding (layer -1) and
+ * behind each layer, in order: of all positions, but behind the last layer only
+ * of the rows asked for. Valid until it returns; it may not call the library. */
+typedef void dllm_layer_callback(void *context, int layer, const float *hidden, size_t rows,
+                                 size_t width);
+
 struct dllm_logits_sink {
     dllm_logits_callback *on_rows;
-    void *context;
+    void *context;                 /* of both */
+    dllm_layer_callback *on_layer; /* NULL: not wanted */
 };
 
 /* The same for answers too large to hold: the pass runs once, its logits

@@ -17,6 +17,7 @@ enum {
     LOGITS_TOKENS,
     LOGITS_ROWS,
     LOGITS_OUT,
+    LOGITS_LAYERS,
     LOGITS_ALLOW_LONG,
     LOGITS_VERBOSE,
     LOGITS_FORCE,
@@ -46,6 +47,11 @@ static const struct opt options[LOGITS_OPTIONS] = {
                     .metavar = "FILE",
                     .help = "the file to write; NAME.npy gets a NumPy header, others hold bare "
                             "f32 values"},
+    [LOGITS_LAYERS] = {.name = "layers",
+                       .kind = OPT_PATH,
+                       .metavar = "DIR",
+                       .help = "also write the hidden states behind the embedding and behind each "
+                               "layer, as NumPy files in this folder"},
     [LOGITS_ALLOW_LONG] = {.name = "allow-long",
                            .kind = OPT_FLAG,
                            .help = "permit more ids than the model's context length"},
@@ -132,27 +138,42 @@ static bool ends_in_npy(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
 }
 
-/* NumPy's format 1.0: magic, version, header length, a Python literal padded
- * with blanks so that the data starts at a multiple of 64. */
-static void write_npy_header(struct out_file *file, size_t rows, int vocab)
-{
-    char text[128], header[256];
-    int length =
-        snprintf(text, sizeof text,
-                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %d), }", rows, vocab);
-    int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
-
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
-    header[8] = (char)(padded & 255);
-    header[9] = (char)(padded >> 8);
-    snprintf(header + 10, sizeof header - 10, "%s%*s\n", text, padded - length - 1, "");
-    out_file_write(file, header, 10 + (size_t)padded);
-}
-
 struct writer {
     struct out_file *file;
     size_t vocab;
+    const char *layers; /* folder for hidden states; NULL: not wanted */
+    int code;           /* of the first one that could not be written */
 };
+
+/* A NumPy file of its own per layer. */
+static void write_layer(void *context, int layer, const float *hidden, size_t rows, size_t width)
+{
+    struct writer *writer = context;
+    struct out_file file;
+    char path[4096];
+
+    if (writer->code || cli_interrupted())
+        return;
+    if (layer < 0)
+        snprintf(path, sizeof path, "%s/embedding.npy", writer->layers);
+    else
+        snprintf(path, sizeof path, "%s/layer-%02d.npy", writer->layers, layer);
+    if ((writer->code = out_file_open(&file, path)))
+        return;
+    out_file_write_npy_header(&file, rows, width);
+    out_file_write(&file, hidden, sizeof *hidden * rows * width);
+    writer->code = out_file_commit(&file);
+}
+
+/* Makes the folder unless it is there. */
+static int make_folder(const char *path)
+{
+    struct stat info;
+
+    if (!path || mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE, "\"%s\" could not be made as a folder: %s", path, strerror(errno));
+}
 
 /* Receives rows; ends the pass after ctrl-c or when the disk is full. */
 static int write_rows(void *context, const float *logits, size_t first, size_t count)
@@ -161,24 +182,26 @@ static int write_rows(void *context, const float *logits, size_t first, size_t c
 
     (void)first;
     out_file_write(writer->file, logits, sizeof *logits * writer->vocab * count);
-    return cli_interrupted() || writer->file->failure;
+    return cli_interrupted() || writer->file->failure || writer->code;
 }
 
 /* Runs the pass into the open file. An interrupted pass on a full disk is left
  * to the commit to report. */
 static int write_logits(struct dllm_session *session, const struct dllm_logits_query *query,
-                        int vocab, struct out_file *file, bool npy)
+                        int vocab, struct out_file *file, const struct opt_value *values)
 {
-    struct writer writer = {file, (size_t)vocab};
-    struct dllm_logits_sink sink = {write_rows, &writer};
+    struct writer writer = {file, (size_t)vocab, values[LOGITS_LAYERS].text, CLI_OK};
+    struct dllm_logits_sink sink = {write_rows, &writer, writer.layers ? write_layer : NULL};
     struct dllm_error error = {0};
     enum dllm_status status;
 
-    if (npy)
-        write_npy_header(file, query->row_count, vocab);
+    if (ends_in_npy(values[LOGITS_OUT].text))
+        out_file_write_npy_header(file, query->row_count, (size_t)vocab);
     status = dllm_logits_each(session, query, &sink, &error);
     if (status == DLLM_INTERRUPTED && cli_interrupted())
         return CLI_INTERRUPTED;
+    if (writer.code)
+        return writer.code;
     if (status && status != DLLM_INTERRUPTED)
         return cli_fail_error(&error);
     return out_file_commit(file);
@@ -203,9 +226,11 @@ static int run_pass(const struct opts *opts, struct dllm_engine *engine,
     dllm_engine_info(engine, &info);
     if (dllm_session_create(engine, &session, &error))
         return cli_fail_error(&error);
-    code = out_file_open(&file, path);
+    code = make_folder(values[LOGITS_LAYERS].text);
     if (!code)
-        code = write_logits(session, &query, info.vocab, &file, ends_in_npy(path));
+        code = out_file_open(&file, path);
+    if (!code)
+        code = write_logits(session, &query, info.vocab, &file, values);
     out_file_discard(&file);
     dllm_session_destroy(session);
     return code;

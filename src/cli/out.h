@@ -52,6 +52,9 @@ int out_file_open(struct out_file *file, const char *path);
 /* Appends bytes; a failure is kept for the commit to report. */
 void out_file_write(struct out_file *file, const void *data, size_t size);
 
+/* NumPy's header of an array [rows, columns] of f32; the values follow. */
+void out_file_write_npy_header(struct out_file *file, size_t rows, size_t columns);
+
 /* Puts the file in place; 0, or the exit code after a message (nothing is left
  * behind then). */
 int out_file_commit(struct out_file *file);

@@ -70,6 +70,23 @@ void out_file_write(struct out_file *file, const void *data, size_t size)
     note_failure(file, fwrite(data, 1, size, file->stream) == size);
 }
 
+/* NumPy's format 1.0: magic, version, header length, a Python literal padded
+ * with blanks so that the data starts at a multiple of 64. */
+void out_file_write_npy_header(struct out_file *file, size_t rows, size_t columns)
+{
+    char text[128], header[256];
+    int length =
+        snprintf(text, sizeof text,
+                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, columns);
+    int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
+
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(padded & 255);
+    header[9] = (char)(padded >> 8);
+    snprintf(header + 10, sizeof header - 10, "%s%*s\n", text, padded - length - 1, "");
+    out_file_write(file, header, 10 + (size_t)padded);
+}
+
 int out_file_commit(struct out_file *file)
 {
     int code = CLI_OK;

@@ -34,6 +34,22 @@ static enum dllm_status reserve(struct dllm_session *session, const struct dllm_
     return session_reserve(session, &limits, error);
 }
 
+/* Hands hidden states on as plain numbers. */
+struct layer_reader {
+    struct backend *backend;
+    const struct dllm_logits_sink *sink;
+    size_t width;
+    float *rows; /* [positions, width] */
+};
+
+static void read_layer(void *context, int layer, const struct backend_buffer *x, int rows)
+{
+    const struct layer_reader *reader = context;
+
+    backend_buffer_read(reader->backend, x, 0, rows, reader->rows);
+    reader->sink->on_layer(reader->sink->context, layer, reader->rows, (size_t)rows, reader->width);
+}
+
 static void run_pass(struct dllm_session *session, const struct dllm_logits_query *query)
 {
     struct forward_canvas canvas = {.ids = query->ids,
@@ -45,6 +61,28 @@ static void run_pass(struct dllm_session *session, const struct dllm_logits_quer
     lock_take(session->engine->lock);
     forward_run(session->forward, &canvas, 1);
     lock_release(session->engine->lock);
+}
+
+/* The pass, with its layers shown if the receiver wants them. */
+static enum dllm_status run_shown(struct dllm_session *session,
+                                  const struct dllm_logits_query *query,
+                                  const struct dllm_logits_sink *sink, struct dllm_error *error)
+{
+    struct layer_reader reader = {.backend = session->engine->backend,
+                                  .sink = sink,
+                                  .width = (size_t)session->engine->model.hparams.hidden};
+    size_t bytes = sizeof *reader.rows * query->count * reader.width;
+
+    if (sink->on_layer) {
+        reader.rows = malloc(bytes);
+        if (!reader.rows)
+            return status_no_memory(error, bytes);
+        forward_watch(session->forward, read_layer, &reader);
+    }
+    run_pass(session, query);
+    forward_watch(session->forward, NULL, NULL);
+    free(reader.rows);
+    return DLLM_OK;
 }
 
 /* Logits of rows [first, first + count) of the query into out. */
@@ -81,6 +119,7 @@ enum dllm_status dllm_logits_each(struct dllm_session *session,
 {
     size_t vocab = (size_t)session->engine->model.hparams.vocab;
     int row_count = (int)query->row_count, chunk, stop = 0;
+    enum dllm_status status;
     float *logits;
 
     TRY(check_query(session, query, error));
@@ -89,13 +128,17 @@ enum dllm_status dllm_logits_each(struct dllm_session *session,
     logits = malloc(sizeof *logits * vocab * (size_t)chunk);
     if (!logits)
         return status_no_memory(error, sizeof *logits * vocab * (size_t)chunk);
-    run_pass(session, query);
+    status = run_shown(session, query, sink, error);
+    if (status != DLLM_OK)
+        stop = 1;
     for (int first = 0; first < row_count && !stop; first += chunk) {
         int count = MIN(chunk, row_count - first);
         read_rows(session, first, count, logits);
         stop = sink->on_rows(sink->context, logits, (size_t)first, (size_t)count);
     }
     free(logits);
+    if (status != DLLM_OK)
+        return status;
     return stop ? status_fail(error, DLLM_INTERRUPTED, "the receiver of the logits ended the pass")
                 : DLLM_OK;
 }

@@ -209,6 +209,18 @@ static struct pass open_pass(struct forward *f, const struct forward_canvas *can
     return pass;
 }
 
+void forward_watch(struct forward *f, forward_layer_callback *on_layer, void *context)
+{
+    f->on_layer = on_layer;
+    f->layer_context = context;
+}
+
+static void show(const struct forward *f, int layer, const struct backend_buffer *x, int rows)
+{
+    if (f->on_layer)
+        f->on_layer(f->layer_context, layer, x, rows);
+}
+
 void forward_run(struct forward *f, const struct forward_canvas *canvases, int count)
 {
     const struct weights *weights = &f->model->weights;
@@ -216,6 +228,7 @@ void forward_run(struct forward *f, const struct forward_canvas *canvases, int c
     const int last = f->model->hparams.layers - 1;
 
     backend_embed(f->backend, &weights->embedding, f->ids, pass.rows, f->x);
+    show(f, -1, f->x, pass.rows);
     for (int i = 0; i < last; i++) {
         if (i == 0) {
             project_first(f, &weights->layers[i], &pass);
@@ -224,10 +237,12 @@ void forward_run(struct forward *f, const struct forward_canvas *canvases, int c
             store(f, i, &pass);
         }
         finish_layer(f, i, &pass, f->x, pass.rows);
+        show(f, i, f->x, pass.rows);
     }
     project_kept(f, &weights->layers[last], &pass);
     store(f, last, &pass);
     finish_layer(f, last, &pass, f->kept, pass.kept);
+    show(f, last, f->kept, pass.kept);
     f->kept_count = pass.kept;
 }
 

@@ -49,6 +49,14 @@ struct forward_canvas {
     int count;           /* at most high - low */
 };
 
+/* Sees the residual stream [rows, hidden] behind the embedding (layer -1) and
+ * behind each layer; behind the last one only the rows whose logits are wanted. */
+typedef void forward_layer_callback(void *context, int layer, const struct backend_buffer *x,
+                                    int rows);
+
+/* From now on passes show their layers; NULL ends that. */
+void forward_watch(struct forward *forward, forward_layer_callback *on_layer, void *context);
+
 /* Runs the pass and keeps the hidden state of the rows before the output norm:
  * those of the first canvas, then those of the second and so on. */
 void forward_run(struct forward *forward, const struct forward_canvas *canvases, int count);

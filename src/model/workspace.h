@@ -23,6 +23,8 @@ struct forward {
                                          goes to q */
     struct backend_buffer *kept;      /* [rows, hidden] rows whose logits are asked for */
     int kept_count;
+    forward_layer_callback *on_layer; /* NULL: nobody looks */
+    void *layer_context;
     struct backend_buffer *logits;         /* [limits.rows, vocab] */
     struct backend_activations *hidden_in; /* inputs of width hidden or heads * head_dim */
     struct feed_forward *feed_forward;

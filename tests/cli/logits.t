@@ -47,3 +47,48 @@ $ echo old > x; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3,2000 -o x;
 ! error: id 2000 at position 1 of the canvas is outside the vocabulary; ids from 0 to 1023 were expected
 | old
 | x
+
+# --layers: what a pass makes of the ids behind the embedding and each layer. The output matrix over the
+# last one's states, by hand, gives the logits; the embedding's rows are those of the file.
+$ dllm logits -m demo --tokens 3,5,17,961 --rows 1,3 -o out.npy --layers layers; ls layers
+> python3 -c '
+> import array, math, struct, sys
+> def load(path):
+>     data = open(path, "rb").read()
+>     start = 10 + struct.unpack_from("<H", data, 8)[0]
+>     shape = eval(data[10:start])["shape"]
+>     flat = array.array("f", data[start:])
+>     return [flat[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
+> model = open(sys.argv[1], "rb").read()
+> def q8_row(offset, row):
+>     out = []
+>     for block in range(8):
+>         at = offset + (row * 8 + block) * 34
+>         scale = struct.unpack_from("<e", model, at)[0]
+>         out += [scale * q for q in struct.unpack_from("<32b", model, at + 2)]
+>     return out
+> def close(a, b):
+>     norm = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+>     return sum(x * y for x, y in zip(a, b)) / norm > 0.9999
+> embedding, last, logits = load("layers/embedding.npy"), load("layers/layer-03.npy"), load("out.npy")
+> print([len(load("layers/layer-%02d.npy" % i)) for i in range(4)], len(embedding))
+> print(all(close(embedding[i], q8_row(33920, id)) for i, id in enumerate((3, 5, 17, 961))))
+> weights = struct.unpack_from("<256f", model, 3139392)
+> for state, row in zip(last, logits):
+>     rms = math.sqrt(sum(x * x for x in state) / 256 + 1e-5)
+>     normed = [x / rms * w for x, w in zip(state, weights)]
+>     print(close(row[:200], [sum(x * w for x, w in zip(normed, q8_row(3140416, id))) for id in range(200)]))
+> ' "$root/models/demo.gguf"
+% python3
+| embedding.npy
+| layer-00.npy
+| layer-01.npy
+| layer-02.npy
+| layer-03.npy
+| [4, 4, 4, 2] 4
+| True
+| True
+| True
+$ dllm logits -m demo --tokens 3 -o out.npy --layers /dev/null; ls
+! error: "/dev/null" could not be made as a folder: File exists
+= 0

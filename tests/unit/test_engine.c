@@ -255,7 +255,7 @@ static void test_logits_in_pieces(void **state)
     float *whole = malloc(sizeof *whole * LONG * VOCAB);
     struct collected pieces = {.logits = malloc(sizeof *whole * LONG * VOCAB)};
     struct dllm_logits_query query = {ids, LONG, rows, LONG, false};
-    struct dllm_logits_sink sink = {collect, &pieces};
+    struct dllm_logits_sink sink = {.on_rows = collect, .context = &pieces};
     float row[VOCAB];
     int calls = 0;
     struct dllm_session *session;
@@ -272,7 +272,7 @@ static void test_logits_in_pieces(void **state)
         assert_int_equal(dllm_logits(session, ids, LONG, &r, 1, false, row, NULL), DLLM_OK);
         assert_memory_equal(row, whole + (size_t)r * VOCAB, sizeof row);
     }
-    sink = (struct dllm_logits_sink){refuse, &calls};
+    sink = (struct dllm_logits_sink){.on_rows = refuse, .context = &calls};
     assert_int_equal(dllm_logits_each(session, &query, &sink, NULL), DLLM_INTERRUPTED);
     assert_int_equal(calls, 1);
     dllm_session_destroy(session);
