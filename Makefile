@@ -51,7 +51,7 @@ isa = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $(1))))))
 flags = $(or $(call isa,$(1)),$(SANFLAGS))
 
 LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c src/model/*.c \
-             src/decode/*.c src/engine/*.c kernels/cpu/*.c)
+             src/decode/*.c src/quantize/*.c src/engine/*.c kernels/cpu/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
 HUB_SRC := $(wildcard src/hub/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/check/test_*.c tests/model/test_*.c)

@@ -178,6 +178,40 @@ DLLM_API bool dllm_array_next(const struct dllm_value *array, uint64_t *at,
 /* "Q4_K" for 12; "type 77" style text is never made: NULL for an unknown id. */
 DLLM_API const char *dllm_type_name(uint32_t type);
 
+/* --------------------------------------------------------- quantizing --- */
+
+/* How far dllm_quantize is. */
+struct dllm_quantize_progress {
+    size_t tensor, tensors; /* the one at work, from 0; all */
+    uint64_t bytes_read, bytes_to_read;
+    uint64_t bytes_written;
+};
+
+struct dllm_quantize_options {
+    const char *type; /* Q8_0, Q6_K, Q5_K, Q4_K, or the mixes Q5_K_M and Q4_K_M */
+    int threads;      /* 0: the cores this process may use */
+    /* Takes the next bytes of the new file; false: they could not be written. */
+    bool (*write)(void *user, const void *data, size_t size);
+    /* Called after each portion unless NULL; false stops with DLLM_INTERRUPTED. */
+    bool (*on_progress)(void *user, const struct dllm_quantize_progress *progress);
+    void *user;
+};
+
+/*
+ * Writes the GGUF file at `in` anew with its matrices in blocks. They must be
+ * F32, F16 or BF16. Vectors, norms, routers and metadata are carried over. In a
+ * mix the output matrix and some of the value and down projections are Q6_K. Rows
+ * that are no multiple of 256 get the nearest type of 32 weights a block. The
+ * bytes do not depend on the number of threads. *result, if not NULL, is the
+ * state at the end.
+ */
+DLLM_API enum dllm_status dllm_quantize(const char *in, const struct dllm_quantize_options *options,
+                                        struct dllm_quantize_progress *result,
+                                        struct dllm_error *error);
+
+/* The file types, "Q8_0, Q6_K, ...". Static storage. */
+DLLM_API const char *dllm_quantize_types(void);
+
 /* -------------------------------------------------------------- engines --- */
 
 struct dllm_engine_options {

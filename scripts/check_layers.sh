@@ -16,6 +16,7 @@ room kernels/cpu      src/base src/format/blocks.h src/format/dtype.h
 room src/backend      src/base src/format kernels/cpu
 room src/model        src/base src/format src/backend/backend.h src/backend/pick.h
 room src/decode       src/base src/backend/pick.h src/model/forward.h src/model/kvcache.h
+room src/quantize     src/base src/format kernels/cpu/kernels.h kernels/cpu/half.h kernels/cpu/activations.h kernels/cpu/cpu_features.h
 room src/engine       src/base src/format src/text kernels/cpu src/backend src/model src/decode
 room src/hub
 room src/cli          src/hub/hub.h
