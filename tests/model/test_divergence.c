@@ -4,10 +4,10 @@
  * quantized path's distributions from it must not be above llama.cpp's.
  */
 #include "convert_model.h"
+#include "divergence.h"
 #include "model_data.h"
 #include "test_paths.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -20,35 +20,6 @@ static const char *const models[] = {
     "llada-Q8_0",        "llada-Q4_K_M", "llada-Q5_K_M", "llada-gqa-Q4_K_M",
     "llada-tied-Q4_K_M", "dream-Q8_0",   "dream-Q4_K_M",
 };
-
-/* log of the sum of exponentials, in doubles. */
-static double log_total(const float *logits, size_t vocab)
-{
-    double top = -INFINITY, sum = 0;
-
-    for (size_t i = 0; i < vocab; i++)
-        top = fmax(top, (double)logits[i]);
-    for (size_t i = 0; i < vocab; i++)
-        sum += exp((double)logits[i] - top);
-    return top + log(sum);
-}
-
-/* KL(truth || other) in nats, the mean over rows. */
-static double divergence(const float *truth, const float *other, size_t rows, size_t vocab)
-{
-    double sum = 0;
-
-    for (size_t r = 0; r < rows; r++, truth += vocab, other += vocab) {
-        double truth_total = log_total(truth, vocab), other_total = log_total(other, vocab);
-
-        for (size_t i = 0; i < vocab; i++) {
-            double p = (double)truth[i] - truth_total, q = (double)other[i] - other_total;
-
-            sum += exp(p) * (p - q);
-        }
-    }
-    return sum / (double)rows;
-}
 
 /* Breaks if activations lose accuracy: a scale per 256 where 32 is needed, a
  * rounding that is not to nearest. */

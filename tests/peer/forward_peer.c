@@ -11,12 +11,13 @@
 #include "dllm.h"
 #include "llama_peer.h"
 #include "parity.h"
+#include "two_sides.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANVAS = 24, PROMPT = 11, THREADS = 2 };
+enum { PROMPT = 11, THREADS = 2 };
 
 static int complain(const char *what, const char *why)
 {
@@ -24,66 +25,13 @@ static int complain(const char *what, const char *why)
     return 1;
 }
 
-/* Logits [CANVAS, vocab] of dllm and the ids they belong to; NULL on failure. */
-static float *own_logits(const char *path, int32_t ids[CANVAS], int *vocab)
-{
-    struct dllm_engine_options options = {.model_path = path, .threads = THREADS};
-    struct dllm_engine *engine = NULL;
-    struct dllm_session *session = NULL;
-    struct dllm_error error = {0};
-    struct dllm_model_info info;
-    int32_t rows[CANVAS];
-    float *logits = NULL;
-
-    if (dllm_engine_open(&options, &engine, &error) != DLLM_OK ||
-        dllm_session_create(engine, &session, &error) != DLLM_OK)
-        goto fail;
-    dllm_engine_info(engine, &info);
-    *vocab = info.vocab;
-    for (int i = 0; i < CANVAS; i++) {
-        rows[i] = i;
-        ids[i] = i < PROMPT ? (i * 41 + 41) % info.vocab : info.mask_id;
-    }
-    logits = calloc((size_t)CANVAS * (size_t)info.vocab, sizeof *logits);
-    if (logits && dllm_logits(session, ids, CANVAS, rows, CANVAS, false, logits, &error) == DLLM_OK)
-        goto done;
-fail:
-    complain(path, error.message);
-    free(logits);
-    logits = NULL;
-done:
-    dllm_session_destroy(session);
-    dllm_engine_close(engine);
-    return logits;
-}
-
-/* The peer's logits of the same pass into out [CANVAS, vocab]. */
-static const char *peer_logits(const char *path, const int32_t ids[CANVAS], int vocab, float *out)
-{
-    struct llama_peer_context *context = NULL;
-    struct llama_peer_model *model = NULL;
-    const char *why = llama_peer_model_load(path, false, &model);
-
-    if (!why)
-        why = llama_peer_context_create(model, CANVAS, THREADS, false, &context);
-    if (!why)
-        why = llama_peer_forward(context, ids, CANVAS);
-    for (size_t row = 0; !why && row < CANVAS; row++)
-        memcpy(out + row * (size_t)vocab, llama_peer_logits(context, (int)row),
-               (size_t)vocab * sizeof *out);
-    llama_peer_context_free(context);
-    llama_peer_model_free(model);
-    return why;
-}
-
 static int compare(const char *bound, const char *path)
 {
-    int32_t ids[CANVAS];
-    int vocab;
+    struct sides_canvas canvas;
+    const char *why = sides_canvas_of(path, PROMPT, 41, &canvas);
+    float *got = why ? NULL : sides_own_logits(path, &canvas, &why);
+    float *want = why ? NULL : sides_peer_logits(path, &canvas, &why);
     bool good;
-    float *got = own_logits(path, ids, &vocab);
-    float *want = got ? calloc((size_t)CANVAS * (size_t)vocab, sizeof *want) : NULL;
-    const char *why = want ? peer_logits(path, ids, vocab, want) : "no logits of our own";
     struct parity parity;
     char line[256];
 
@@ -92,7 +40,7 @@ static int compare(const char *bound, const char *path)
         free(want);
         return complain(path, why);
     }
-    parity = parity_of_rows(got, want, CANVAS, (size_t)vocab);
+    parity = parity_of_rows(got, want, SIDES_CANVAS, (size_t)canvas.vocab);
     good = parity_is_good(&parity, strcmp(bound, "quantized") == 0);
     parity_describe(&parity, line, sizeof line);
     printf("%s %s: %s\n", good ? "ok" : "FAILED", path, line);

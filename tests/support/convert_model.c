@@ -60,19 +60,43 @@ static void put_matrix(struct gguf_writer *out, const struct dllm_tensor *tensor
     free(halves);
 }
 
-static void put_expanded(struct gguf_writer *out, const struct dllm_tensor *tensor)
+/* The values of a matrix, malloc'ed. */
+static float *expand(const struct dllm_tensor *tensor)
 {
     size_t width = tensor->shape[0], rows = tensor->shape[1];
     size_t row_bytes = dtype_row_bytes(tensor->type, width);
     float *floats = malloc(sizeof(float) * width * rows);
-    char name[NAME_BYTES];
 
     if (!floats)
         abort();
     for (size_t r = 0; r < rows; r++)
         dequantize_row(tensor->type, (const char *)tensor->data + r * row_bytes, (int)width,
                        floats + r * width);
-    gguf_write_tensor(out, terminated(tensor->name, name), DTYPE_F32, width, rows, floats);
+    return floats;
+}
+
+static void put_expanded(struct gguf_writer *out, const struct dllm_tensor *tensor)
+{
+    float *floats = expand(tensor);
+    char name[NAME_BYTES];
+
+    gguf_write_tensor(out, terminated(tensor->name, name), DTYPE_F32, tensor->shape[0],
+                      tensor->shape[1], floats);
+    free(floats);
+}
+
+static void put_encoded(struct gguf_writer *out, const struct dllm_tensor *tensor, uint32_t type,
+                        convert_encode *encode)
+{
+    size_t width = tensor->shape[0], rows = tensor->shape[1];
+    float *floats = expand(tensor);
+    void *blocks = malloc(dtype_row_bytes(type, width) * rows);
+    char name[NAME_BYTES];
+
+    if (!blocks || encode(type, floats, (int64_t)rows, (int64_t)width, blocks))
+        abort();
+    gguf_write_tensor(out, terminated(tensor->name, name), type, width, rows, blocks);
+    free(blocks);
     free(floats);
 }
 
@@ -90,22 +114,53 @@ static void put_tensor(struct gguf_writer *out, const struct dllm_tensor *tensor
                           tensor->data);
 }
 
-bool convert_model(const char *in_path, const char *out_path, enum convert_kind kind)
+/* Opens the file at path and a writer with its keys; NULL when it cannot be
+ * read. */
+static struct gguf_writer *start(const char *path, struct dllm_file **in)
 {
     struct gguf_writer *out;
-    struct dllm_file *in;
     size_t keys;
 
-    if (dllm_file_open(in_path, &in, NULL) != DLLM_OK)
-        return false;
+    if (dllm_file_open(path, in, NULL) != DLLM_OK)
+        return NULL;
     out = gguf_writer_create(3, 32);
-    keys = dllm_file_key_count(in);
+    keys = dllm_file_key_count(*in);
     for (size_t i = 0; i < keys; i++)
-        copy_key(out, dllm_file_key(in, i),
-                 i + 1 < keys ? dllm_file_key(in, i + 1)->name.data
-                              : dllm_file_tensor(in, 0)->name.data);
+        copy_key(out, dllm_file_key(*in, i),
+                 i + 1 < keys ? dllm_file_key(*in, i + 1)->name.data
+                              : dllm_file_tensor(*in, 0)->name.data);
+    return out;
+}
+
+bool convert_model(const char *in_path, const char *out_path, enum convert_kind kind)
+{
+    struct dllm_file *in;
+    struct gguf_writer *out = start(in_path, &in);
+
+    if (!out)
+        return false;
     for (size_t i = 0; i < dllm_file_tensor_count(in); i++)
         put_tensor(out, dllm_file_tensor(in, i), kind);
+    dllm_file_close(in);
+    return gguf_writer_save(out, out_path);
+}
+
+bool convert_model_encoded(const char *in_path, const char *out_path, uint32_t type,
+                           convert_encode *encode)
+{
+    struct dllm_file *in;
+    struct gguf_writer *out = start(in_path, &in);
+
+    if (!out)
+        return false;
+    for (size_t i = 0; i < dllm_file_tensor_count(in); i++) {
+        const struct dllm_tensor *tensor = dllm_file_tensor(in, i);
+
+        if (tensor->dims == 2 && tensor->shape[0] % dtype_info(type)->block_weights == 0)
+            put_encoded(out, tensor, type, encode);
+        else
+            put_tensor(out, tensor, CONVERT_EXPANDED);
+    }
     dllm_file_close(in);
     return gguf_writer_save(out, out_path);
 }

@@ -21,4 +21,12 @@ enum convert_kind {
  * to out. Returns false when either file cannot be opened, read or written. */
 bool convert_model(const char *in, const char *out, enum convert_kind kind);
 
+/* Makes blocks of a type from x [rows, width]; a message on failure. */
+typedef const char *convert_encode(uint32_t type, const float *x, int64_t rows, int64_t width,
+                                   void *out);
+
+/* Writes matrices as blocks of `type` that `encode` makes; rows that are no whole
+ * number of blocks become F32. in may have matrices of any type. */
+bool convert_model_encoded(const char *in, const char *out, uint32_t type, convert_encode *encode);
+
 #endif

@@ -65,6 +65,8 @@ static struct {
     int32_t (*llama_decode)(void *, struct batch);
     float *(*llama_get_logits_ith)(void *, int32_t);
     uint32_t (*llama_model_quantize)(const char *, const char *, const struct params *);
+    size_t (*ggml_quantize_chunk)(int, const float *, void *, int64_t, int64_t, int64_t,
+                                  const float *);
     const char *(*ggml_version)(void);
     const char *(*ggml_commit)(void);
 } peer;
@@ -130,6 +132,7 @@ static const char *find_functions(void)
     FIND(peer.library, llama_decode);
     FIND(peer.library, llama_get_logits_ith);
     FIND(peer.library, llama_model_quantize);
+    FIND(peer.base, ggml_quantize_chunk);
     FIND(peer.base, ggml_version);
     FIND(peer.base, ggml_commit);
     return NULL;
@@ -302,4 +305,17 @@ const char *llama_peer_quantize(const char *in, const char *out, enum llama_peer
     params.words[QUANTIZE_THREADS] = (uint32_t)threads;
     params.words[QUANTIZE_FTYPE] = (uint32_t)type;
     return peer.llama_model_quantize(in, out, &params) ? fail("cannot quantize", in) : NULL;
+}
+
+const char *llama_peer_encode(uint32_t type, const float *x, int64_t rows, int64_t width, void *out)
+{
+    float *importance = malloc((size_t)width * sizeof *importance);
+
+    if (!importance)
+        return fail("out of memory", "encode");
+    for (int64_t i = 0; i < width; i++)
+        importance[i] = 1;
+    peer.ggml_quantize_chunk((int)type, x, out, 0, rows, width, importance);
+    free(importance);
+    return NULL;
 }

@@ -68,4 +68,9 @@ const float *llama_peer_logits(struct llama_peer_context *context, int row);
 const char *llama_peer_quantize(const char *in, const char *out, enum llama_peer_ftype type,
                                 int threads);
 
+/* Encodes x [rows, width] to blocks of a type of the format, with equal weight
+ * for all values where a type wants importances. */
+const char *llama_peer_encode(uint32_t type, const float *x, int64_t rows, int64_t width,
+                              void *out);
+
 #endif
