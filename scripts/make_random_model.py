@@ -34,10 +34,25 @@ HEAD_DIM = 128
 ALIGNMENT = 32
 # name: (type id, bytes per block, weights per block)
 TYPES = {"F32": (0, 4, 1), "F16": (1, 2, 1), "BF16": (30, 2, 1), "Q8_0": (8, 34, 32),
-         "Q4_K": (12, 144, 256), "Q5_K": (13, 176, 256), "Q6_K": (14, 210, 256)}
+         "Q4_K": (12, 144, 256), "Q5_K": (13, 176, 256), "Q6_K": (14, 210, 256),
+         "Q4_0": (2, 18, 32), "Q4_1": (3, 20, 32), "Q5_0": (6, 22, 32), "Q5_1": (7, 24, 32),
+         "IQ4_NL": (20, 18, 32), "Q2_K": (10, 84, 256), "Q3_K": (11, 110, 256),
+         "IQ4_XS": (23, 136, 256), "IQ3_S": (21, 110, 256), "IQ3_XXS": (18, 98, 256),
+         "IQ2_S": (22, 82, 256), "IQ2_XS": (17, 74, 256), "IQ2_XXS": (16, 66, 256),
+         "TQ1_0": (34, 54, 256), "TQ2_0": (35, 66, 256)}
+# Types that need nothing but a scale of the right size: the deviation of a block of random bits with
+# d = 1, and where d is (and what else scales with it, by which factor: then weights are 0 on average).
+SCALED = {"Q4_0": (4.64, (0, 1)), "Q4_1": (4.61, (0, 1), (2, -7.5)), "Q5_0": (9.25, (0, 1)),
+          "Q5_1": (9.24, (0, 1), (2, -15.5)), "IQ4_NL": (67.5, (0, 1)),
+          "Q2_K": (13.9, (80, 1), (82, 1.5)), "Q3_K": (43.4, (108, 1)), "IQ4_XS": (1245, (0, 1)),
+          "IQ3_S": (140, (0, 1)), "IQ3_XXS": (142, (0, 1)), "IQ2_S": (56.4, (0, 1)),
+          "IQ2_XS": (55.9, (0, 1)), "IQ2_XXS": (53.4, (0, 1)), "TQ1_0": (0.817, (52, 1)),
+          "TQ2_0": (1.22, (64, 1))}
 # File types of llama.cpp, for general.file_type.
 FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "Q8_0": 7, "Q4_K_M": 15, "Q5_K": 16, "Q5_K_M": 17,
-              "Q6_K": 18}
+              "Q6_K": 18, "Q4_0": 2, "Q4_1": 3, "Q5_0": 8, "Q5_1": 9, "IQ4_NL": 25, "Q2_K": 10,
+              "Q3_K": 12, "IQ4_XS": 30, "IQ3_S": 26, "IQ3_XXS": 23, "IQ2_S": 28, "IQ2_XS": 20,
+              "IQ2_XXS": 19, "TQ1_0": 36, "TQ2_0": 37}
 MERGES = ["Ġ t", "h e", "i n", "Ġ a", "e r", "o n", "Ġt he", "r e", "a n", "Ġ s", "o r", "a t",
           "e n", "in g", "Ġ w", "o u", "l l", "e s", "i s", "Ġ c", "an d", "Ġ p", "i t", "Ġ o"]
 CHUNK_BYTES = 32 << 20
@@ -201,10 +216,22 @@ def scalars(random, kind, deviation):
     return words if kind == "F32" else words[:, 2:]
 
 
+def scaled_blocks(random, data, spread, places, deviation):
+    """Gives blocks of random bits scales of either sign."""
+    d = deviation / spread * random.uniform(0.7, 1.3, POOL) * random.choice([-1, 1], POOL)
+    picks = random.integers(0, POOL, len(data), dtype=np.uint16)
+    for at, factor in places:
+        pool = (factor * d).astype(np.float16)[:, None].view(np.uint8)
+        data[:, at:at + 2] = pool[picks]
+
+
 def random_blocks(random, kind, count, deviation):
     """Yields the bytes of `count` blocks in chunks."""
     size = TYPES[kind][1]
-    if kind in ("Q4_K", "Q5_K"):
+    part, pool = None, None
+    if kind in SCALED:
+        spread, *places = SCALED[kind]
+    elif kind in ("Q4_K", "Q5_K"):
         part, pool = slice(0, 16), k_heads(random, deviation, 16 if kind == "Q4_K" else 32)
     elif kind == "Q6_K":
         part, pool = slice(192, 210), q6_tails(random, deviation)
@@ -215,8 +242,11 @@ def random_blocks(random, kind, count, deviation):
         blocks = min(count, CHUNK_BYTES // size)
         words = random.bit_generator.random_raw(blocks * size // 8 + 1)
         data = words.view(np.uint8)[:blocks * size].reshape(blocks, size)
-        picks = random.integers(0, POOL, blocks, dtype=np.uint16)
-        data[:, part] = pool[picks]
+        if kind in SCALED:
+            scaled_blocks(random, data, spread, places, deviation)
+        else:
+            picks = random.integers(0, POOL, blocks, dtype=np.uint16)
+            data[:, part] = pool[picks]
         yield data
         count -= blocks
 
