@@ -72,7 +72,7 @@ all: $(BUILD)/dllm $(BUILD)/libdllm.a $(BUILD)/libdllm.so
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC    $<")
-	$(Q)$(CC) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-Itests/support) $(CFLAGS) $(call flags,$<) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(if $(filter tests/% bench/% scripts/%,$<),-Itests/support) $(CFLAGS) $(call flags,$<) -MMD -MP -c $< -o $@
 
 # The built-in model is part of this object (the assembler reads it in).
 $(BUILD)/obj/src/format/demo_model.o: models/demo.gguf
