@@ -16,7 +16,7 @@ pages=(README.md CONTRIBUTING.md NEWS.md docs/*.md bench/results/README.md)
 bad=0 blocks=0 links=0
 
 # The tree as a reader sees it, with the build folder under its usual name.
-for name in README.md VERSION bench docs include scripts tests; do
+for name in README.md VERSION LICENSE Makefile bench docs include kernels models packaging scripts src tests; do
     ln -s "$PWD/$name" "$scratch/$name"
 done
 ln -s "$build" "$scratch/build"
