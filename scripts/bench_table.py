@@ -116,9 +116,28 @@ def products_table():
     return text
 
 
+def caches_row(result):
+    none, dual = result["runs"]["none"], result["runs"]["dual"]
+    ratios = [a["wall_s"] / b["wall_s"] for a, b in zip(none, dual)]
+    return [model(result), machine(result), "%d of %d blocks, %d steps in all" % (
+                result["blocks_run"], -(-result["max_tokens"] // result["block_length"]), result["steps"]),
+            "%d, %d" % (none[0]["rows_computed"], dual[0]["rows_computed"]),
+            "%.2fx" % (none[0]["rows_computed"] / dual[0]["rows_computed"]),
+            ", ".join("%.2f s, %.2f s" % (a["wall_s"], b["wall_s"]) for a, b in zip(none, dual)),
+            ", ".join("**%.2fx**" % ratio for ratio in ratios),
+            "%.0f MB, %.0f MB" % (none[0]["workspace_bytes"] / 1e6, dual[0]["workspace_bytes"] / 1e6),
+            result["commit"]]
+
+
+def caches_table():
+    return table(["model", "machine", "run", "rows: none, dual", "fewer rows", "time: none, dual", "faster",
+                  "workspace: none, dual", "commit"],
+                 [caches_row(result) for _, result in results.read("caches")])
+
+
 TABLES = {"speed": speed_table, "compare": lambda: comparison_table("model"),
           "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
-          "steps": steps_table, "start": start_table, "products": products_table}
+          "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table}
 
 
 def filled(text):

@@ -21,7 +21,7 @@ struct step_bench {
     struct dllm_model_info info;
     int32_t *prompt; /* [canvas], of which a step uses as many as are no masks */
     double ready_seconds, first_seconds; /* from the start until the first step began, ended */
-    uint64_t peak_bytes;
+    uint64_t peak_bytes, workspace_bytes;
     struct bench_samples candidates, all;
 };
 
@@ -153,6 +153,7 @@ static int run_first(struct step_bench *bench, struct dllm_products *mix)
         return code;
     bench->first_seconds = seconds_of(CLOCK_MONOTONIC) - bench->start;
     bench->ready_seconds = bench->first_seconds - result.timings.step_seconds[0];
+    bench->workspace_bytes = result.workspace_bytes;
     *mix = result.timings.products;
     dllm_result_free(&result);
     return CLI_OK;
@@ -219,7 +220,8 @@ static int print_text(const struct step_bench *bench)
            info->threads == 1 ? "" : "s", bench->canvas, bench->reps);
     printf("loaded in %.4f s; first step began after %.4f s, was finished after %.4f s\n",
            info->load_seconds, bench->ready_seconds, bench->first_seconds);
-    printf("peak memory %s\n", out_size_text(bench->peak_bytes, size));
+    printf("peak memory %s", out_size_text(bench->peak_bytes, size));
+    printf(", workspace %s\n", out_size_text(bench->workspace_bytes, size));
     print_steps(bench, bench->rows, &bench->candidates);
     if (bench->all.count)
         print_steps(bench, bench->canvas, &bench->all);
@@ -248,13 +250,14 @@ static int print_json(const struct step_bench *bench)
     const struct dllm_model_info *info = &bench->info;
 
     return out_print_json(json_pack(
-        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o}",
+        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
         "version", dllm_version(), "model", out_json_text(info->name, strlen(info->name)), "arch",
         info->architecture, "quantization", info->quantization, "file_bytes",
         out_json_unsigned(info->file_bytes), "device", info->device, "cpu_level", info->cpu_level,
         "threads", info->threads, "canvas", bench->canvas, "reps", bench->reps, "load_s",
         info->load_seconds, "first_step_began_s", bench->ready_seconds, "first_step_finished_s",
-        bench->first_seconds, "peak_rss_bytes", out_json_unsigned(bench->peak_bytes), "step",
+        bench->first_seconds, "peak_rss_bytes", out_json_unsigned(bench->peak_bytes),
+        "workspace_bytes", out_json_unsigned(bench->workspace_bytes), "step",
         steps_json(bench, bench->rows, &bench->candidates), "all_rows",
         bench->all.count ? steps_json(bench, bench->canvas, &bench->all) : json_null()));
 }

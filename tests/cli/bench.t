@@ -5,7 +5,7 @@ $ dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 3 -t 2 --cpu-level avx2
 |~ model "*", llada, Q4_K + Q6_K, 1.36 MiB
 | level avx2, 2 threads, canvas 148, 3 repetitions
 |~ loaded in 0.* s; first step began after * s, was finished after * s
-|~ peak memory * MiB
+|~ peak memory * MiB, workspace *iB
 |
 |~ step, logits of 32 rows: *.* ms (*.* to *.*)
 |~   matmul * ms * %
