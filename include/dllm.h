@@ -430,6 +430,14 @@ struct dllm_generate_options {
 DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
                                      struct dllm_generate_options *options);
 
+/* Presets for how much speed may cost: nothing (the model's schedule, a token a
+ * step), little, or some. docs/decoding.md says what each sets and how it did. */
+enum dllm_quality { DLLM_QUALITY_EXACT = 0, DLLM_QUALITY_BALANCED, DLLM_QUALITY_FAST };
+
+/* Puts a preset's settings over those of dllm_generate_defaults. */
+DLLM_API void dllm_generate_quality(enum dllm_quality quality,
+                                    struct dllm_generate_options *options);
+
 /* What matrix products took, the layers' and the output matrix's together. */
 struct dllm_products {
     double seconds;

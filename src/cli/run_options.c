@@ -8,6 +8,7 @@ static const char *const remasking_names[] = {
     "low_confidence", "random", "topk_margin", "entropy", "origin", "maskgit_plus", NULL};
 /* As enum visual_color numbers them. */
 static const char *const color_names[] = {"confidence", "step", NULL};
+static const char *const quality_names[] = {"exact", "balanced", "fast", NULL};
 static const char *const cache_names[] = {"none", "prefix", "dual", NULL};
 static const char *const eos_policy_names[] = {"none", "forbid", "defer", NULL};
 
@@ -68,6 +69,13 @@ static const struct opt options[RUN_OPTIONS] = {
                    .metavar = "N",
                    .fallback = "max-tokens",
                    .help = "denoising steps"},
+    [RUN_QUALITY] = {.name = "quality",
+                     .kind = OPT_CHOICE,
+                     .choices = quality_names,
+                     .metavar = "PRESET",
+                     .fallback = "exact",
+                     .help = "exact: the model's schedule; balanced: --threshold 0.9; fast: "
+                             "--threshold 0.8 --cache dual in blocks; other options override it"},
     [RUN_BLOCK_LENGTH] = {.name = "block-length",
                           .kind = OPT_INTEGER,
                           .low = 1,

@@ -21,6 +21,7 @@ enum run_option {
     RUN_PARSE_SPECIAL,
     RUN_MAX_TOKENS,
     RUN_STEPS,
+    RUN_QUALITY,
     RUN_BLOCK_LENGTH,
     RUN_TEMPERATURE,
     RUN_SEED,

@@ -23,6 +23,20 @@ static bool compares_confidence(const struct opts *opts)
     return opts->values[RUN_THRESHOLD].given || opts->values[RUN_FACTOR].given;
 }
 
+/* Whether an option says how many positions a step commits, in a preset's place. */
+static bool gives_count(const struct opts *opts)
+{
+    return compares_confidence(opts) || opts->values[RUN_ENTROPY_BOUND].given ||
+           opts->values[RUN_STEPS].given;
+}
+
+static enum dllm_quality given_quality(const struct opts *opts)
+{
+    const struct opt_value *quality = &opts->values[RUN_QUALITY];
+
+    return quality->given ? (enum dllm_quality)quality->choice : DLLM_QUALITY_EXACT;
+}
+
 static int check_device(const char *device)
 {
     if (!device || strcmp(device, "cpu") == 0 || strcmp(device, "auto") == 0)
@@ -74,11 +88,34 @@ static int check_cache(const struct opts *opts)
 {
     static const enum run_option refresh[] = {RUN_CACHE_REFRESH, RUN_PROMPT_REFRESH};
     const struct opt_value *cache = &opts->values[RUN_CACHE];
+    bool cached = cache->given ? cache->choice > 0 : given_quality(opts) == DLLM_QUALITY_FAST;
 
     for (size_t i = 0; i < sizeof refresh / sizeof *refresh; i++)
-        if (opts->values[refresh[i]].given && !(cache->given && cache->choice > 0))
+        if (opts->values[refresh[i]].given && !cached)
             return cli_fail(CLI_USAGE, "--%s has no effect without --cache prefix or --cache dual",
                             run_option_table.options[refresh[i]].name);
+    return CLI_OK;
+}
+
+/* What goes with a schedule alone, or with other confidences, contradicts a preset
+ * that commits by probability. */
+static int check_quality(const struct opts *opts)
+{
+    static const enum run_option scheduled[] = {RUN_EPS, RUN_ALG_TEMP, RUN_EARLY_COMMIT,
+                                                RUN_REMASKING};
+    enum dllm_remasking remasking = given_remasking(opts);
+
+    if (given_quality(opts) == DLLM_QUALITY_EXACT || gives_count(opts))
+        return CLI_OK;
+    for (size_t i = 0; i < sizeof scheduled / sizeof *scheduled; i++)
+        if (opts->values[scheduled[i]].given &&
+            (scheduled[i] != RUN_REMASKING || (remasking != DLLM_REMASKING_LOW_CONFIDENCE &&
+                                               remasking != DLLM_REMASKING_TOPK_MARGIN)))
+            return cli_fail(CLI_USAGE,
+                            "--%s contradicts --quality %s, which commits by probability; give "
+                            "--steps too, or leave one of them out",
+                            run_option_table.options[scheduled[i]].name,
+                            choices_of(RUN_QUALITY)[given_quality(opts)]);
     return CLI_OK;
 }
 
@@ -86,7 +123,8 @@ int run_check_values(const struct opts *opts)
 {
     int code = check_device(opts->values[RUN_DEVICE].text);
 
-    if (code || (code = check_remasking(opts)) || (code = check_cache(opts)))
+    if (code || (code = check_remasking(opts)) || (code = check_cache(opts)) ||
+        (code = check_quality(opts)))
         return code;
     return check_visual(opts);
 }
@@ -156,12 +194,27 @@ static void override_number(const struct opt_value *value, double *setting)
         *setting = value->number;
 }
 
+/* The model's defaults, or a preset's but for what other options take over. */
+static void use_defaults(const struct opts *opts, const struct dllm_engine *engine, bool chat,
+                         struct dllm_generate_options *out)
+{
+    enum dllm_remasking remasking;
+
+    dllm_generate_defaults(engine, chat, out);
+    remasking = out->remasking;
+    dllm_generate_quality(given_quality(opts), out);
+    if (gives_count(opts)) {
+        out->threshold = 0;
+        out->remasking = remasking;
+    }
+}
+
 void run_settings(const struct opts *opts, const struct dllm_engine *engine, bool chat,
                   struct dllm_generate_options *out)
 {
     const struct opt_value *values = opts->values;
 
-    dllm_generate_defaults(engine, chat, out);
+    use_defaults(opts, engine, chat, out);
     /* Greedy stays one option away: the default filter goes with the default temperature. */
     if (values[RUN_TEMPERATURE].given && values[RUN_TEMPERATURE].number == 0)
         out->top_p = 1;

@@ -8,6 +8,11 @@
 #define DREAM_CHAT_TEMPERATURE 0.2
 #define DREAM_CHAT_TOP_P       0.95
 
+/* Fast-dLLM's published threshold and block; a dual cache needs blocks. */
+#define BALANCED_THRESHOLD 0.9
+#define FAST_THRESHOLD     0.8
+#define FAST_BLOCK_LENGTH  32
+
 static void fill_shapes(const struct dllm_engine *engine, struct dllm_model_info *info)
 {
     const struct hparams *hparams = &engine->model.hparams;
@@ -85,6 +90,20 @@ void dllm_generate_defaults(const struct dllm_engine *engine, bool chat,
         .top_p = dream && chat ? DREAM_CHAT_TOP_P : 1,
         .eps = 1e-3,
     };
+}
+
+void dllm_generate_quality(enum dllm_quality quality, struct dllm_generate_options *options)
+{
+    if (quality == DLLM_QUALITY_EXACT)
+        return;
+    options->remasking = DLLM_REMASKING_LOW_CONFIDENCE;
+    options->threshold = BALANCED_THRESHOLD;
+    if (quality == DLLM_QUALITY_BALANCED)
+        return;
+    options->threshold = FAST_THRESHOLD;
+    options->cache = DLLM_CACHE_DUAL;
+    if (options->block_length == 0)
+        options->block_length = FAST_BLOCK_LENGTH;
 }
 
 struct denoise_model engine_denoise_model(const struct dllm_engine *engine)

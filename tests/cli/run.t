@@ -95,6 +95,21 @@ $ for m in llada dream; do
 | schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
 |~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
 
+# Presets, and options that take their place in parts.
+$ for m in llada dream; do for q in exact balanced fast "fast --steps 4 --cache prefix" "fast --threshold 0.7 --cache none"; do
+>   dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 64 --temperature 0 --quality $q --verbose 2>&1 > /dev/null |
+>     sed -n 's/, temperature 0, seed 42//; s/^schedule: //p'; done; done
+| 64 steps, blocks of 32, remasking low_confidence
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.9
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.8, cache dual
+| 4 steps, blocks of 32, remasking low_confidence, cache prefix
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.7
+| 64 steps, blocks of 64, remasking entropy
+| as many steps as it takes, blocks of 64, remasking low_confidence, threshold 0.9
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.8, cache dual
+| 4 steps, blocks of 32, remasking entropy, cache prefix
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.7
+
 # What a cache computes, and what it takes; refreshed at every step it is none.
 $ m="$models/llada-Q4_K_M.gguf"; dllm run -m "$m" hi -n 8 --block-length 4 > none
 > dllm run -m "$m" hi -n 8 --block-length 4 --cache dual --cache-refresh 1 | cmp - none

@@ -239,6 +239,15 @@ $ dllm run -m none.gguf hi --early-commit --threshold 0.9
 $ dllm run -m none.gguf hi --early-commit --remasking random
 ! error: --early-commit has no effect with --remasking random, which scores the chosen positions alone
 = 2
+$ dllm run -m none.gguf hi --quality fast --early-commit
+! error: --early-commit contradicts --quality fast, which commits by probability; give --steps too, or leave one of them out
+= 2
+$ dllm run -m none.gguf hi --quality balanced --remasking random
+! error: --remasking contradicts --quality balanced, which commits by probability; give --steps too, or leave one of them out
+= 2
+$ dllm run -m none.gguf hi --quality fast --cache none --cache-refresh 4
+! error: --cache-refresh has no effect without --cache prefix or --cache dual
+= 2
 $ dllm run -m none.gguf hi --cache-refresh 4
 ! error: --cache-refresh has no effect without --cache prefix or --cache dual
 = 2
