@@ -298,6 +298,13 @@ struct dllm_session;
  * its workspace, a longer canvas grows it. */
 DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_session **out,
                                               struct dllm_error *error);
+/* A session with threads of its own (as in dllm_engine_options) instead of the
+ * engine's, so that its calls run at the same time as those of other sessions:
+ * several requests under way, each on its own thread, get more done than one after
+ * the other on all of them. The results are the same. */
+DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threads,
+                                                    struct dllm_session **out,
+                                                    struct dllm_error *error);
 /* Takes NULL. */
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
 

@@ -12,6 +12,7 @@ const char *const cli_cpu_levels[] = {"ref", "avx2", "avxvnni", "avx512vnni", NU
 static int argument_count;
 static char **arguments;
 static volatile sig_atomic_t interrupted;
+static _Thread_local struct cli_capture *captured;
 
 void cli_set_arguments(int argc, char **argv)
 {
@@ -48,6 +49,11 @@ void cli_print_invocation(void)
     fputc('\n', stderr);
 }
 
+void cli_capture_errors(struct cli_capture *capture)
+{
+    captured = capture;
+}
+
 int cli_fail(int code, const char *format, ...)
 {
     char message[1200];
@@ -59,7 +65,10 @@ int cli_fail(int code, const char *format, ...)
     for (char *at = message; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = '?';
-    fprintf(stderr, "error: %s\n", message);
+    if (!captured)
+        fprintf(stderr, "error: %s\n", message);
+    else if (!captured->message[0])
+        strcpy(captured->message, message);
     return code;
 }
 

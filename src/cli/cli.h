@@ -44,6 +44,13 @@ void cli_print_invocation(void);
  * in a message may come from a hostile file), and returns code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where messages of the calling thread's cli_fail go instead of stderr; NULL: to
+ * stderr again. The first one stays. */
+struct cli_capture {
+    char message[1200];
+};
+void cli_capture_errors(struct cli_capture *capture);
+
 /* The same for an error of the library; returns the exit code of its status. */
 int cli_fail_error(const struct dllm_error *error);
 

@@ -65,16 +65,18 @@ static int take_messages(const char *path, const json_t *array, struct dllm_mess
 
 int prompt_read_messages(const char *path, struct dllm_message **out, size_t *count)
 {
-    struct dllm_text text;
+    struct dllm_text text = {0};
     json_error_t where;
     json_t *array;
-    int code = prompt_read_file(path, &text);
+    bool inlined = path[0] == '[';
+    int code = inlined ? CLI_OK : prompt_read_file(path, &text);
 
     *out = NULL;
     *count = 0;
     if (code)
         return code;
-    array = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    array = json_loadb(inlined ? path : text.data, inlined ? strlen(path) : text.size,
+                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     dllm_text_free(&text);
     if (!array)
         return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", path,

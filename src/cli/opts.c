@@ -259,9 +259,32 @@ void opts_parse(const struct opt_table *table, int argc, char **argv, struct opt
     check_missing(out);
 }
 
+int opts_find(const struct opt_table *table, const char *name)
+{
+    return find_long(table, name, strlen(name));
+}
+
+void opts_inherit(struct opts *opts, const struct opts *base)
+{
+    bool taken[OPT_LIMIT] = {false};
+
+    for (int i = 0; i < opts->table->count; i++) {
+        int group = opts->table->options[i].group;
+        taken[i] = opts->values[i].given || (group && group_given(opts, group));
+    }
+    for (int i = 0; i < opts->table->count; i++)
+        if (!taken[i] && base->values[i].given) {
+            opts->values[i] = base->values[i];
+            opts->values[i].borrowed = true;
+        }
+    check_conflicts(opts);
+}
+
 void opts_free(struct opts *opts)
 {
     for (int i = 0; i < OPT_LIMIT; i++) {
+        if (opts->values[i].borrowed)
+            continue;
         free(opts->values[i].texts);
         free(opts->values[i].ids);
     }

@@ -33,6 +33,7 @@ struct opt {
     bool required;
     bool repeatable;      /* OPT_TEXT may be given several times */
     bool may_be_empty;    /* OPT_TEXT may be "" */
+    bool once;            /* of a whole command, not of one request of a batch */
     int group;            /* options of one group exclude each other; 0: none */
     const char *metavar;  /* the value's name in the help text */
     const char *fallback; /* the default as the help text shows it; NULL: none */
@@ -67,7 +68,8 @@ struct opt_table {
 
 /* What was given for one option. texts and ids are owned by struct opts. */
 struct opt_value {
-    int given; /* how many times */
+    int given;     /* how many times */
+    bool borrowed; /* texts and ids belong to other options */
     const char *text;
     int64_t integer;
     double number;
@@ -91,6 +93,14 @@ bool opts_has(const struct opt_table *table, int index);
  * argv. Free with opts_free, whatever came out. */
 void opts_parse(const struct opt_table *table, int argc, char **argv, struct opts *out);
 void opts_free(struct opts *opts);
+
+/* Takes the values that opts lacks from those of another line, by the same table,
+ * unless an option of the same group was given, and looks for contradictions
+ * again. base must outlive opts. */
+void opts_inherit(struct opts *opts, const struct opts *base);
+
+/* The option's index in the table, -1 if there is none of that name. */
+int opts_find(const struct opt_table *table, const char *name);
 
 /* The help text of a command. */
 void opts_print_help(const struct opt_table *table, FILE *stream);

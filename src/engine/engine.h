@@ -32,6 +32,9 @@ struct dllm_engine {
 
 struct dllm_session {
     struct dllm_engine *engine;
+    struct backend *backend; /* what computes, under the lock: the engine's or its own */
+    struct lock *lock;
+    bool apart;              /* backend and lock are its own */
     struct forward *forward; /* NULL until a call needs it */
 };
 

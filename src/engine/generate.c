@@ -45,7 +45,7 @@ static enum dllm_status pick_chunk(struct generation *generation,
     rows.buffer = request->unguided
                       ? forward_logits_guided(forward, first, count, request->cfg_scale)
                       : forward_logits(forward, first, count);
-    return backend_pick_rows(generation->session->engine->backend, rows, request->rules,
+    return backend_pick_rows(generation->session->backend, rows, request->rules,
                              request->positions + first, picks + first, error);
 }
 
@@ -87,22 +87,22 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
                               struct pick *picks, struct dllm_error *error)
 {
     struct generation *generation = context;
-    struct dllm_engine *engine = generation->session->engine;
+    struct dllm_session *session = generation->session;
     struct backend_profile body, whole;
     enum dllm_status status;
     double start, middle;
 
-    lock_take(engine->lock);
-    backend_profile_reset(engine->backend);
+    lock_take(session->lock);
+    backend_profile_reset(session->backend);
     start = clock_seconds();
-    run_pass(generation->session->forward, request);
-    body = backend_profile_read(engine->backend);
+    run_pass(session->forward, request);
+    body = backend_profile_read(session->backend);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
     add_times(generation->timings, &body, middle - start, clock_seconds() - middle);
-    whole = backend_profile_read(engine->backend);
+    whole = backend_profile_read(session->backend);
     add_products(&generation->timings->products, &whole);
-    lock_release(engine->lock);
+    lock_release(session->lock);
     return status;
 }
 

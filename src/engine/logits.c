@@ -58,9 +58,9 @@ static void run_pass(struct dllm_session *session, const struct dllm_logits_quer
                                     .rows = query->rows,
                                     .count = (int)query->row_count};
 
-    lock_take(session->engine->lock);
+    lock_take(session->lock);
     forward_run(session->forward, &canvas, 1);
-    lock_release(session->engine->lock);
+    lock_release(session->lock);
 }
 
 /* The pass, with its layers shown if the receiver wants them. */
@@ -88,11 +88,11 @@ static enum dllm_status run_shown(struct dllm_session *session,
 /* Logits of rows [first, first + count) of the query into out. */
 static void read_rows(struct dllm_session *session, int first, int count, float *out)
 {
-    struct backend *backend = session->engine->backend;
+    struct backend *backend = session->backend;
 
-    lock_take(session->engine->lock);
+    lock_take(session->lock);
     backend_buffer_read(backend, forward_logits(session->forward, first, count), 0, count, out);
-    lock_release(session->engine->lock);
+    lock_release(session->lock);
 }
 
 enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, size_t count,

@@ -39,9 +39,9 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
     }
     forward_destroy(session->forward);
     session->forward = NULL;
-    lock_take(engine->lock);
-    status = forward_create(engine->backend, &engine->model, &grown, &session->forward, error);
-    lock_release(engine->lock);
+    lock_take(session->lock);
+    status = forward_create(session->backend, &engine->model, &grown, &session->forward, error);
+    lock_release(session->lock);
     return status;
 }
 
@@ -105,8 +105,29 @@ enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_ses
     if (!session)
         return status_no_memory(error, sizeof *session);
     session->engine = engine;
+    session->backend = engine->backend;
+    session->lock = engine->lock;
     *out = session;
     return DLLM_OK;
+}
+
+enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threads,
+                                           struct dllm_session **out, struct dllm_error *error)
+{
+    enum dllm_status status;
+
+    TRY(dllm_session_create(engine, out, error));
+    (*out)->apart = true;
+    (*out)->backend = NULL;
+    (*out)->lock = NULL;
+    TRY_GOTO(lock_create(&(*out)->lock, error));
+    TRY_GOTO(engine_create_backend(threads, backend_level_name(engine->backend), &(*out)->backend,
+                                   error));
+    return DLLM_OK;
+fail:
+    dllm_session_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 void dllm_session_destroy(struct dllm_session *session)
@@ -114,5 +135,9 @@ void dllm_session_destroy(struct dllm_session *session)
     if (!session)
         return;
     forward_destroy(session->forward);
+    if (session->apart) {
+        backend_destroy(session->backend);
+        lock_destroy(session->lock);
+    }
     free(session);
 }

@@ -9,6 +9,7 @@
 
 #include "dllm.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -295,6 +296,48 @@ static void test_suffix(void **state)
     close_fixture(&fixture);
 }
 
+/* What one of two sessions does beside the other. */
+static void *generate_apart(void *context)
+{
+    struct fixture *fixture = context;
+
+    generate(fixture);
+    return NULL;
+}
+
+/* Sessions with threads of their own, both under way at once, give what a session
+ * of the engine gives: anything that they share by mistake shows as other ids. */
+static void test_sessions_apart(void **state)
+{
+    struct fixture fixture, apart[2];
+    struct dllm_error error;
+    pthread_t threads[2];
+
+    (void)state;
+    open_fixture(&fixture, "models/dream-Q4_K_M.gguf");
+    fixture.options.max_tokens = 48;
+    fixture.options.temperature = 1;
+    generate(&fixture);
+    for (int i = 0; i < 2; i++) {
+        apart[i] = fixture;
+        apart[i].result = (struct dllm_result){0};
+        assert_int_equal(dllm_session_create_apart(fixture.engine, i + 1, &apart[i].session, NULL),
+                         DLLM_OK);
+        assert_int_equal(pthread_create(&threads[i], NULL, generate_apart, &apart[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_memory_equal(apart[i].result.ids.ids, fixture.result.ids.ids, 48 * sizeof(int32_t));
+        dllm_result_free(&apart[i].result);
+        dllm_session_destroy(apart[i].session);
+    }
+    assert_int_equal(dllm_session_create_apart(fixture.engine, 1025, &apart[0].session, &error),
+                     DLLM_ERROR_USAGE);
+    assert_string_equal(error.message,
+                        "threads is 1025; 1 to 1024, or 0 for all cores, was expected");
+    close_fixture(&fixture);
+}
+
 /* One gap behind a prompt and before a suffix is what dllm_generate fills: a
  * canvas that gives other ids breaks blocks, steps or the layout. */
 static void test_fill_of_one_gap(void **state)
@@ -502,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_suffix),
+        cmocka_unit_test(test_sessions_apart),
         cmocka_unit_test(test_fill_of_one_gap),
         cmocka_unit_test(test_fill_of_gaps),
         cmocka_unit_test(test_fill_usage),
