@@ -24,7 +24,7 @@ room include
 foreign pcre2.h       src/text
 foreign jansson.h     src/cli src/hub
 foreign histedit.h    src/cli
-foreign pthread.h     src/base
+foreign pthread.h     src/base src/cli
 foreign sched.h       src/base
 TABLE
     find include src kernels -name '*.h' -type f -printf 'header %f %p\n'

@@ -82,29 +82,32 @@ extern const char *const cli_cpu_levels[];
 /* Entries of option tables that several commands have word for word. */
 #define CLI_OPTION_MODEL                                                                           \
     {                                                                                              \
-        .name = "model", .letter = 'm', .kind = OPT_PATH, .metavar = "MODEL", .fallback = "demo",  \
+        .name = "model", .once = true, .letter = 'm', .kind = OPT_PATH, .metavar = "MODEL",        \
+        .fallback = "demo",                                                                        \
         .help = "the model: a GGUF file; OWNER/NAME[:QUANT], llada or dream, which pull fetches; " \
                 "demo: the built-in one"                                                           \
     }
 #define CLI_OPTION_PULL                                                                            \
     {                                                                                              \
-        .name = "pull", .kind = OPT_FLAG,                                                          \
+        .name = "pull", .once = true, .kind = OPT_FLAG,                                            \
         .help = "fetch the model if it is a name and not in the cache"                             \
     }
 #define CLI_OPTION_FORCE                                                                           \
     {                                                                                              \
-        .name = "force", .kind = OPT_FLAG,                                                         \
+        .name = "force", .once = true, .kind = OPT_FLAG,                                           \
         .help = "run even if the model does not fit into memory"                                   \
     }
 #define CLI_OPTION_THREADS                                                                         \
     {                                                                                              \
-        .name = "threads", .letter = 't', .kind = OPT_INTEGER, .low = 1, .high = 1024,             \
-        .metavar = "N", .fallback = "cores this process may use", .help = "worker threads"         \
+        .name = "threads", .once = true, .letter = 't', .kind = OPT_INTEGER, .low = 1,             \
+        .high = 1024, .metavar = "N", .fallback = "cores this process may use",                    \
+        .help = "worker threads"                                                                   \
     }
 #define CLI_OPTION_CPU_LEVEL                                                                       \
     {                                                                                              \
-        .name = "cpu-level", .kind = OPT_CHOICE, .choices = cli_cpu_levels, .metavar = "NAME",     \
-        .fallback = "the best here", .help = "instruction set; all give the same bits"             \
+        .name = "cpu-level", .once = true, .kind = OPT_CHOICE, .choices = cli_cpu_levels,          \
+        .metavar = "NAME", .fallback = "the best here",                                            \
+        .help = "instruction set; all give the same bits"                                          \
     }
 
 #endif

@@ -1,4 +1,5 @@
 /* cmd_run.c: dllm run: a prompt in, an answer out. */
+#include "batch.h"
 #include "out.h"
 #include "request.h"
 #include "run_view.h"
@@ -120,11 +121,29 @@ static int run_model(struct run *run)
     return generate(run);
 }
 
+/* What only a batch listens to. */
+static int check_single(const struct opts *opts)
+{
+    static const enum run_option batch[] = {RUN_OUTPUT, RUN_RESUME, RUN_SHARD, RUN_NUM_SAMPLES,
+                                            RUN_PARALLEL};
+
+    for (size_t i = 0; i < sizeof batch / sizeof *batch; i++)
+        if (opts->values[batch[i]].given)
+            return cli_fail(CLI_USAGE, "--%s has no effect without --input",
+                            run_option_table.options[batch[i]].name);
+    return CLI_OK;
+}
+
 static int run_run(struct opts *opts)
 {
     struct run run = {.opts = opts};
-    int code = run_model(&run);
+    int code;
 
+    if (opts->values[RUN_INPUT].given)
+        return batch_run(opts);
+    code = check_single(opts);
+    if (!code)
+        code = run_model(&run);
     release(&run);
     return code;
 }

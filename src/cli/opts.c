@@ -272,6 +272,11 @@ void opts_inherit(struct opts *opts, const struct opts *base)
         int group = opts->table->options[i].group;
         taken[i] = opts->values[i].given || (group && group_given(opts, group));
     }
+    for (int i = 0; i < opts->table->conflict_count; i++) {
+        struct opt_conflict pair = opts->table->conflicts[i];
+        taken[pair.second] |= opts->values[pair.first].given > 0;
+        taken[pair.first] |= opts->values[pair.second].given > 0;
+    }
     for (int i = 0; i < opts->table->count; i++)
         if (!taken[i] && base->values[i].given) {
             opts->values[i] = base->values[i];

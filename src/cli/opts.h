@@ -95,8 +95,8 @@ void opts_parse(const struct opt_table *table, int argc, char **argv, struct opt
 void opts_free(struct opts *opts);
 
 /* Takes the values that opts lacks from those of another line, by the same table,
- * unless an option of the same group was given, and looks for contradictions
- * again. base must outlive opts. */
+ * but none that contradicts what was given, and looks for contradictions again.
+ * base must outlive opts. */
 void opts_inherit(struct opts *opts, const struct opts *base);
 
 /* The option's index in the table, -1 if there is none of that name. */

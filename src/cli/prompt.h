@@ -45,8 +45,8 @@ int prompt_encode(const struct prompt *prompt, const struct dllm_engine *engine,
 int prompt_read_file(const char *path, struct dllm_text *out);
 
 /* A conversation, [{"role": ..., "content": ...}, ...], from a JSON file (or
- * "-"), or given itself: what starts with a bracket is no name; *out and its texts are owned by the caller (prompt_free_messages).
- * (messages.c) */
+ * "-"), or given itself: what starts with a bracket is no name; *out and its
+ * texts are owned by the caller (prompt_free_messages). (messages.c) */
 int prompt_read_messages(const char *path, struct dllm_message **out, size_t *count);
 void prompt_free_messages(struct dllm_message *messages, size_t count);
 

@@ -256,7 +256,7 @@ json_t *run_result_json(const struct run_facts *facts, const struct dllm_result 
 
     for (int i = 0; i < times->computed_steps; i++)
         step_seconds += times->step_seconds[i];
-    object = json_pack("{s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:o, s:b, s:f, s:f}", "seed",
+    object = json_pack("{s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:b, s:f, s:f}", "seed",
                        (json_int_t)facts->settings.seed, "settings",
                        run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
                        (json_int_t)facts->prompt_tokens, "generated_ids",
@@ -264,9 +264,8 @@ json_t *run_result_json(const struct run_facts *facts, const struct dllm_result 
                        out_json_text(result->text.data, result->text.size), "finish_reason",
                        run_finish_name(result->finish), "answer_tokens", result->answer_tokens,
                        "forward_passes", result->forward_passes, "rows_computed",
-                       (json_int_t)result->rows_computed, "workspace_bytes",
-                       out_json_unsigned(result->workspace_bytes), "stopped_early",
-                       result->stopped_early, "generate_s", times->generate_seconds, "ms_per_step",
+                       (json_int_t)result->rows_computed, "stopped_early", result->stopped_early,
+                       "generate_s", times->generate_seconds, "ms_per_step",
                        per_step_ms(step_seconds, result));
     if (object && facts->filled)
         json_object_set_new(object, "gaps", gap_array(result));
@@ -282,9 +281,10 @@ int run_print_json(const struct run_facts *facts, const struct dllm_result *resu
                   "quantization", model->quantization, "device", model->device, "cpu_level",
                   model->cpu_level, "threads", model->threads);
     json_t *run = run_result_json(facts, result);
-    json_t *rest = json_pack("{s:f, s:o, s:o}", "load_s", model->load_seconds, "step_ms",
-                             step_times(&result->timings), "peak_rss_bytes",
-                             out_json_unsigned(dllm_peak_rss_bytes()));
+    json_t *rest = json_pack("{s:o, s:f, s:o, s:o}", "workspace_bytes",
+                             out_json_unsigned(result->workspace_bytes), "load_s",
+                             model->load_seconds, "step_ms", step_times(&result->timings),
+                             "peak_rss_bytes", out_json_unsigned(dllm_peak_rss_bytes()));
     bool whole =
         run && rest && !json_object_update(object, run) && !json_object_update(object, rest);
 

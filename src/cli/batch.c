@@ -1,0 +1,422 @@
+/* batch.c: reads requests, hands them to workers, writes results in order. */
+#include "batch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Jobs that may wait or be done ahead of the one to be written, for each worker. */
+enum { JOBS_PER_WORKER = 4, MOST_WORKERS = 1024 };
+
+/* Shared by the main thread and the workers; what is below `mutex` under it. */
+struct batch {
+    const struct opts *opts;
+    struct dllm_engine *engine;
+    struct batch_input input; /* the main thread's */
+    json_t *seen;             /* the same: keys of the requests so far */
+    long shard, shards;
+    int workers;
+    pthread_t threads[MOST_WORKERS];
+    struct dllm_session *sessions[MOST_WORKERS];
+    int started;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t ready, space; /* a job is to be run; a slot is free */
+    struct batch_job *jobs;      /* [job_count], a ring */
+    int job_count;
+    long put, taken, written; /* jobs so far; slot = number % job_count */
+    bool over;                /* no more jobs come */
+    struct batch_output output;
+    struct batch_progress progress;
+};
+
+struct worker {
+    struct batch *batch;
+    struct dllm_session *session;
+};
+
+/* --- workers --- */
+
+/* After ctrl-c or a failed write no further job is begun. */
+static bool must_end(const struct batch *batch)
+{
+    return cli_interrupted() || batch->output.failure;
+}
+
+static double share_done(const struct batch *batch)
+{
+    return batch->input.total ? (double)batch->input.taken / (double)batch->input.total : 0;
+}
+
+/* Writes what is done, in the order of the input. */
+static void write_done(struct batch *batch)
+{
+    while (batch->written < batch->taken) {
+        struct batch_job *job = &batch->jobs[batch->written % batch->job_count];
+        if (job->state != BATCH_DONE)
+            break;
+        if (job->result)
+            batch_output_write(&batch->output, job->result);
+        else
+            batch->output.failure = ENOMEM;
+        if (!batch->output.failure)
+            *(job->failed ? &batch->progress.failed : &batch->progress.answered) += 1;
+        batch_job_clear(job);
+        batch->written++;
+        pthread_cond_signal(&batch->space);
+    }
+    batch_progress_draw(&batch->progress, share_done(batch));
+}
+
+/* The next job, NULL when there is none any more. */
+static struct batch_job *take_job(struct batch *batch)
+{
+    struct batch_job *job;
+
+    while (batch->taken == batch->put && !batch->over && !must_end(batch))
+        pthread_cond_wait(&batch->ready, &batch->mutex);
+    if (batch->taken == batch->put || must_end(batch))
+        return NULL;
+    job = &batch->jobs[batch->taken++ % batch->job_count];
+    job->state = BATCH_RUNNING;
+    return job;
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct batch *batch = worker->batch;
+    struct batch_job *job;
+
+    pthread_mutex_lock(&batch->mutex);
+    while ((job = take_job(batch))) {
+        pthread_mutex_unlock(&batch->mutex);
+        batch_job_run(job, batch->opts, batch->engine, worker->session);
+        pthread_mutex_lock(&batch->mutex);
+        job->state = BATCH_DONE;
+        write_done(batch);
+    }
+    pthread_cond_signal(&batch->space);
+    pthread_mutex_unlock(&batch->mutex);
+    free(worker);
+    return NULL;
+}
+
+static int start_worker(struct batch *batch, int threads)
+{
+    struct worker *worker = malloc(sizeof *worker);
+    struct dllm_error error = {0};
+    struct dllm_session **session = &batch->sessions[batch->started];
+
+    if (!worker)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    if (batch->workers == 1 ? dllm_session_create(batch->engine, session, &error)
+                            : dllm_session_create_apart(batch->engine, threads, session, &error)) {
+        free(worker);
+        return cli_fail_error(&error);
+    }
+    *worker = (struct worker){batch, *session};
+    if (pthread_create(&batch->threads[batch->started], NULL, work, worker) != 0) {
+        free(worker);
+        dllm_session_destroy(*session);
+        return cli_fail(CLI_FAILURE, "a thread could not be started");
+    }
+    batch->started++;
+    return CLI_OK;
+}
+
+/* Workers leave ctrl-c to the main thread, which waits for input with it. */
+static int start_workers(struct batch *batch)
+{
+    struct dllm_model_info info;
+    sigset_t interrupt, before;
+    int code = CLI_OK, threads;
+
+    dllm_engine_info(batch->engine, &info);
+    batch->workers = batch->opts->values[RUN_PARALLEL].given
+                         ? (int)batch->opts->values[RUN_PARALLEL].integer
+                         : info.threads;
+    threads = info.threads / batch->workers;
+    batch->job_count = batch->workers * JOBS_PER_WORKER;
+    batch->jobs = calloc((size_t)batch->job_count, sizeof *batch->jobs);
+    if (!batch->jobs)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+    while (!code && batch->started < batch->workers)
+        code = start_worker(batch, threads > 0 ? threads : 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+static void join_workers(struct batch *batch)
+{
+    pthread_mutex_lock(&batch->mutex);
+    batch->over = true;
+    pthread_cond_broadcast(&batch->ready);
+    pthread_mutex_unlock(&batch->mutex);
+    for (int i = 0; i < batch->started; i++) {
+        pthread_join(batch->threads[i], NULL);
+        dllm_session_destroy(batch->sessions[i]);
+    }
+    for (int i = 0; i < batch->job_count && batch->jobs; i++)
+        batch_job_clear(&batch->jobs[i]);
+    free(batch->jobs);
+}
+
+/* --- requests --- */
+
+static bool go_on(void *context)
+{
+    struct batch *batch = context;
+    bool end;
+
+    pthread_mutex_lock(&batch->mutex);
+    end = must_end(batch);
+    pthread_mutex_unlock(&batch->mutex);
+    return !end;
+}
+
+/* Waits for a free slot and puts the job there; false when the batch must end. */
+static bool put_job(struct batch *batch, const struct batch_job *job)
+{
+    bool ended;
+
+    pthread_mutex_lock(&batch->mutex);
+    while (batch->put - batch->written == batch->job_count && !must_end(batch))
+        pthread_cond_wait(&batch->space, &batch->mutex);
+    ended = must_end(batch);
+    if (!ended) {
+        batch->jobs[batch->put++ % batch->job_count] = *job;
+        pthread_cond_signal(&batch->ready);
+    }
+    pthread_mutex_unlock(&batch->mutex);
+    return !ended;
+}
+
+/* The object of a line, and the id it is known by: its own, or its line's number. */
+static void parse_job(struct batch *batch, const char *line, size_t size, struct batch_job *job)
+{
+    json_error_t where;
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &where);
+    json_t *id = json_object_get(object, "id");
+
+    job->line = batch->input.line;
+    if (!object)
+        snprintf(job->problem, sizeof job->problem, "the line is not valid JSON: column %d: %s",
+                 where.column, where.text);
+    else if (!json_is_object(object))
+        snprintf(job->problem, sizeof job->problem,
+                 "the line is not a JSON object such as {\"id\": 1, \"prompt\": \"Hello\"}");
+    else if (id && !json_is_string(id) && !json_is_integer(id))
+        snprintf(job->problem, sizeof job->problem, "the id must be a text or a whole number");
+    else
+        job->object = json_incref(object);
+    job->id = !job->object ? json_null() : id ? json_incref(id) : json_integer(job->line);
+    json_decref(object);
+}
+
+/* An id that came before would be answered twice, and only once after a resume. */
+static void refuse_repeated(struct batch *batch, struct batch_job *job)
+{
+    char *key = batch_key(job->id, job->line, 0);
+
+    if (key && json_object_get(batch->seen, key)) {
+        snprintf(job->problem, sizeof job->problem,
+                 "the id is that of an earlier line; each needs its own (without one, a line's "
+                 "number counts)");
+        json_decref(job->object);
+        json_decref(job->id);
+        job->object = NULL;
+        job->id = json_null();
+    } else if (key) {
+        json_object_set_new(batch->seen, key, json_true());
+    }
+    free(key);
+}
+
+/* How many samples the line asks for; a wrong number shows when it is parsed. */
+static int samples_of(const struct batch *batch, const json_t *object)
+{
+    const struct opt *option = &run_option_table.options[RUN_NUM_SAMPLES];
+    const json_t *number = json_object_get(object, "num_samples");
+
+    if (!number)
+        number = json_object_get(object, option->name);
+    if (json_is_integer(number))
+        return json_integer_value(number) >= option->low &&
+                       json_integer_value(number) <= option->high
+                   ? (int)json_integer_value(number)
+                   : 1;
+    return batch->opts->values[RUN_NUM_SAMPLES].given && object
+               ? (int)batch->opts->values[RUN_NUM_SAMPLES].integer
+               : 1;
+}
+
+/* One job a sample, but for those that are answered already. Each has objects of
+ * its own: counting references is not for several threads. */
+static bool put_samples(struct batch *batch, const struct batch_job *request)
+{
+    int samples = samples_of(batch, request->object);
+
+    for (int sample = 0; sample < samples; sample++) {
+        struct batch_job job = *request;
+        if (batch_output_has(&batch->output, request, sample)) {
+            batch->progress.skipped++;
+            continue;
+        }
+        job.state = BATCH_READY;
+        job.sample = sample;
+        job.id = json_deep_copy(request->id);
+        job.object = json_deep_copy(request->object);
+        if (!put_job(batch, &job)) {
+            batch_job_clear(&job);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_blank(const char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\r", line[i]))
+            return false;
+    return true;
+}
+
+/* Hands out all requests of the shard. */
+static int feed(struct batch *batch)
+{
+    const char *line;
+    size_t size;
+    bool more = true;
+    int code;
+
+    while (more) {
+        struct batch_job request = {0};
+        if ((code = batch_input_next(&batch->input, go_on, batch, &line, &size)) || !line)
+            return code;
+        if ((batch->input.line - 1) % batch->shards != batch->shard - 1 || is_blank(line, size))
+            continue;
+        parse_job(batch, line, size, &request);
+        refuse_repeated(batch, &request);
+        more = put_samples(batch, &request);
+        batch_job_clear(&request);
+    }
+    return CLI_OK;
+}
+
+/* --- the command --- */
+
+/* What has no meaning beside --input, or is said by each line. */
+static int check_options(struct batch *batch)
+{
+    static const enum run_option without[] = {
+        RUN_OPERAND, RUN_PROMPT, RUN_PROMPT_FILE,     RUN_PROMPT_TOKENS, RUN_MESSAGES, RUN_TEMPLATE,
+        RUN_INFILL,  RUN_JSON,   RUN_DUMP_STEP_STATS, RUN_VERBOSE,       RUN_VISUAL,   RUN_TRACE,
+    };
+    const struct opt_value *values = batch->opts->values;
+    const char *output = values[RUN_OUTPUT].text;
+
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (values[without[i]].given)
+            return cli_fail(CLI_USAGE,
+                            "%s%s and --input exclude each other: the requests are the lines of "
+                            "the input, the results those of the output",
+                            without[i] == RUN_OPERAND ? "" : "--",
+                            run_option_table.options[without[i]].name);
+    if (values[RUN_RESUME].given && (!output || strcmp(output, "-") == 0))
+        return cli_fail(CLI_USAGE, "--resume needs --output FILE: what is answered already is read "
+                                   "from there");
+    return run_check_values(batch->opts);
+}
+
+static int read_shard(struct batch *batch)
+{
+    const struct opt_value *shard = &batch->opts->values[RUN_SHARD];
+    char end;
+
+    batch->shard = batch->shards = 1;
+    if (!shard->given)
+        return CLI_OK;
+    if (strspn(shard->text, "0123456789/") == strlen(shard->text) && strlen(shard->text) < 20 &&
+        sscanf(shard->text, "%ld/%ld%c", &batch->shard, &batch->shards, &end) == 2 &&
+        batch->shard >= 1 && batch->shard <= batch->shards)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "--shard needs I/N, part I (1 to N) of N, such as 1/4, not \"%.40s\"",
+                    shard->text);
+}
+
+static int open_engine(struct batch *batch)
+{
+    const struct opt_value *values = batch->opts->values;
+    struct dllm_engine_options options = {
+        .model_path = cli_model_path(&values[RUN_MODEL]),
+        .threads = (int)values[RUN_THREADS].integer,
+        .cpu_level = values[RUN_CPU_LEVEL].text,
+    };
+    struct dllm_model_info info;
+    struct dllm_error error = {0};
+    int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
+
+    if (code)
+        return code;
+    if (dllm_engine_open(&options, &batch->engine, &error))
+        return cli_fail_error(&error);
+    dllm_engine_info(batch->engine, &info);
+    return run_check_effects(batch->opts, &info);
+}
+
+/* Everything between the open files; the exit code. */
+static int run(struct batch *batch)
+{
+    int code;
+
+    batch->seen = json_object();
+    batch_progress_open(&batch->progress);
+    code = batch->seen ? start_workers(batch) : cli_fail(CLI_FAILURE, "out of memory");
+    if (!code)
+        code = feed(batch);
+    join_workers(batch);
+    batch_progress_close(&batch->progress);
+    json_decref(batch->seen);
+    if (code || (code = batch->output.failure ? CLI_FAILURE : CLI_OK))
+        return code;
+    if (cli_interrupted())
+        return CLI_INTERRUPTED;
+    if (batch->progress.failed == 0)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE, "%ld of %ld results are errors; the output says for each line why",
+                    batch->progress.failed, batch->progress.failed + batch->progress.answered);
+}
+
+int batch_run(const struct opts *opts)
+{
+    static struct batch batch; /* large; a process runs one */
+    const struct opt_value *values = opts->values;
+    int code, close_code;
+
+    batch = (struct batch){.opts = opts,
+                           .mutex = PTHREAD_MUTEX_INITIALIZER,
+                           .ready = PTHREAD_COND_INITIALIZER,
+                           .space = PTHREAD_COND_INITIALIZER};
+    if ((code = check_options(&batch)) || (code = read_shard(&batch)))
+        return code;
+    if ((code = batch_input_open(&batch.input, values[RUN_INPUT].text)) == CLI_OK &&
+        (code = open_engine(&batch)) == CLI_OK) {
+        cli_catch_interrupt();
+        code = batch_output_open(&batch.output, values[RUN_OUTPUT].text, values[RUN_RESUME].given);
+        if (!code)
+            code = run(&batch);
+        close_code = batch_output_close(&batch.output);
+        code = close_code ? close_code : code;
+    }
+    dllm_engine_close(batch.engine);
+    batch_input_close(&batch.input);
+    return code;
+}

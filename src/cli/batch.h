@@ -1,0 +1,132 @@
+/*
+ * batch.h: run --input: many requests, one JSON object a line, answered by
+ * several sessions at once, results written in input order.
+ *
+ * The main thread reads lines (batch_input.c) and hands out jobs; each worker
+ * turns one into options (batch_line.c), generates and makes the line of the
+ * result (batch_job.c); results are appended in order (batch_output.c), a line a
+ * write, so that a kill at any moment leaves whole lines and at most a torn last
+ * one, which --resume drops.
+ */
+#ifndef BATCH_H
+#define BATCH_H
+
+#include "request.h"
+
+#include <sys/types.h>
+
+/* dllm run --input; the exit code. (batch.c) */
+int batch_run(const struct opts *opts);
+
+/* --- input --- */
+
+struct batch_input {
+    int descriptor;
+    const char *name;
+    char *data; /* [capacity] what was read: [begin, end) is not yet handed out */
+    size_t begin, end, capacity;
+    bool at_end;
+    long line;             /* of the line handed out last, counted from 1 */
+    uint64_t taken, total; /* bytes handed out, of the file; total 0: unknown */
+};
+
+/* "-" is standard input. 0, or the exit code after a message. */
+int batch_input_open(struct batch_input *input, const char *name);
+void batch_input_close(struct batch_input *input);
+
+/* What the next line is waited for: returns false when the wait must end. */
+typedef bool batch_go_on(void *context);
+
+/* The next line without its end, valid until the next call; *line NULL at the
+ * end, or when go_on (asked at least five times a second) said so. 0, or the exit
+ * code after a message. */
+int batch_input_next(struct batch_input *input, batch_go_on *go_on, void *context,
+                     const char **line, size_t *size);
+
+/* --- one line --- */
+
+/* A request of a line, as an option line of run. */
+struct batch_line {
+    char **words; /* owned */
+    int word_count;
+    struct opts opts;
+};
+
+/* Reads the object's fields as run's options, those of base where it has none.
+ * 0, or the exit code after a message. Free with batch_line_free, whatever came
+ * out; base must live until then. */
+int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base);
+void batch_line_free(struct batch_line *line);
+
+/* --- jobs --- */
+
+enum batch_state { BATCH_FREE = 0, BATCH_READY, BATCH_RUNNING, BATCH_DONE };
+
+/* One sample of one line. */
+struct batch_job {
+    enum batch_state state;
+    json_t *id; /* null where the line has none that can be used */
+    long line;
+    int sample;
+    json_t *object; /* the request; NULL: the line is none, problem says why */
+    char problem[200];
+    char *result; /* the line to write, its end included; owned; NULL without memory */
+    bool failed;
+};
+
+/* Seed of a sample: sample 0 has the request's own; sample k has the upper 63 bits
+ * of splitmix64's k-th output from that seed, whatever else is generated. */
+uint64_t batch_sample_seed(uint64_t seed, int sample);
+
+/* Generates and fills in result and failed. */
+void batch_job_run(struct batch_job *job, const struct opts *base, const struct dllm_engine *engine,
+                   struct dllm_session *session);
+/* Releases what the job holds and marks it free. */
+void batch_job_clear(struct batch_job *job);
+
+/* --- output --- */
+
+struct batch_output {
+    int descriptor;
+    const char *name;
+    bool keeps;   /* a regular file: a line that could not be written whole is removed again */
+    off_t size;   /* of its whole lines */
+    json_t *done; /* keys of what is answered already */
+    long written; /* lines of this run */
+    int failure;  /* errno of the write that failed */
+};
+
+/* Opens name (NULL or "-": standard output). With resume a torn last line is
+ * dropped and the others are read; without it a file that has something in it is
+ * refused. 0, or the exit code after a message. (batch_output.c) */
+int batch_output_open(struct batch_output *output, const char *name, bool resume);
+/* 0, or the exit code after a message that says what was written. */
+int batch_output_close(struct batch_output *output);
+
+/* Whether a sample of a request is there already. */
+bool batch_output_has(const struct batch_output *output, const struct batch_job *job, int sample);
+
+/* Appends one line; after a failure nothing is written any more. */
+void batch_output_write(struct batch_output *output, const char *line);
+
+/* The key of a request in a set of them: its id, or the line where that is null;
+ * owned by the caller; NULL without memory. */
+char *batch_key(const json_t *id, long line, int sample);
+
+/* --- progress --- */
+
+struct batch_progress {
+    bool bar;
+    double start, drawn; /* seconds */
+    long answered, failed, skipped;
+};
+
+/* Starts the clock; draws only where stderr is a terminal. */
+void batch_progress_open(struct batch_progress *progress);
+/* Redraws the bar, at most ten times a second. share is the part of the input that
+ * was taken, 0: unknown. */
+void batch_progress_draw(struct batch_progress *progress, double share);
+/* Removes the bar and prints a summary. */
+void batch_progress_close(struct batch_progress *progress);
+
+#endif

@@ -1,0 +1,118 @@
+/* batch_job.c: one sample of one request, from its JSON object to the line of its result. */
+#include "batch.h"
+#include "out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t batch_sample_seed(uint64_t seed, int sample)
+{
+    uint64_t z = seed + (uint64_t)sample * UINT64_C(0x9e3779b97f4a7c15);
+
+    if (sample == 0)
+        return seed;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ (z >> 31)) >> 1;
+}
+
+/* More samples than one of what has no chance in it would be the same again. */
+static int check_samples(const struct request *request)
+{
+    const struct opt_value *samples = &request->opts->values[RUN_NUM_SAMPLES];
+    const struct dllm_generate_options *settings = &request->facts.settings;
+    bool chance = settings->temperature > 0 || settings->alg_temp > 0 ||
+                  settings->remasking == DLLM_REMASKING_RANDOM ||
+                  settings->remasking == DLLM_REMASKING_ORIGIN;
+
+    if (!samples->given || samples->integer == 1 || chance)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "--num-samples %lld has no effect at temperature 0: all samples "
+                    "would be the same",
+                    (long long)samples->integer);
+}
+
+/* The result as JSON; NULL after a message. */
+static json_t *generate(struct request *request, const struct batch_job *job,
+                        const struct dllm_engine *engine, struct dllm_session *session)
+{
+    struct dllm_generate_options *settings = &request->facts.settings;
+    struct dllm_error error = {0};
+    struct dllm_result result;
+    json_t *object;
+
+    if (request_prepare(request, engine) || check_samples(request) ||
+        request_check_memory(request, engine))
+        return NULL;
+    settings->seed = batch_sample_seed(settings->seed, job->sample);
+    if (request_generate(request, session, &result, &error)) {
+        cli_fail_error(&error);
+        return NULL;
+    }
+    object = run_result_json(&request->facts, &result);
+    dllm_result_free(&result);
+    if (!object)
+        cli_fail(CLI_FAILURE, "out of memory");
+    return object;
+}
+
+static json_t *answer(const struct batch_job *job, const struct opts *base,
+                      const struct dllm_engine *engine, struct dllm_session *session)
+{
+    struct batch_line line;
+    struct request request = {0};
+    json_t *object = NULL;
+
+    if (!job->object) {
+        cli_fail(CLI_USAGE, "%s", job->problem);
+        return NULL;
+    }
+    if (batch_line_parse(&line, job->object, base) == CLI_OK &&
+        request_read(&request, &line.opts) == CLI_OK)
+        object = generate(&request, job, engine, session);
+    request_free(&request);
+    batch_line_free(&line);
+    return object;
+}
+
+/* The line: who it is for, then the result or the error. */
+static char *line_of(const struct batch_job *job, json_t *result, const char *problem)
+{
+    json_t *object = json_pack("{s:O, s:I, s:i}", "id", job->id, "line", (json_int_t)job->line,
+                               "sample", job->sample);
+    char *text = NULL, *line = NULL;
+
+    if (result && json_object_update(object, result) == 0)
+        text = json_dumps(object, JSON_REAL_PRECISION(9));
+    else if (!result &&
+             json_object_set_new(object, "error", out_json_text(problem, strlen(problem))) == 0)
+        text = json_dumps(object, 0);
+    if (text && asprintf(&line, "%s\n", text) < 0)
+        line = NULL;
+    free(text);
+    json_decref(object);
+    return line;
+}
+
+void batch_job_run(struct batch_job *job, const struct opts *base, const struct dllm_engine *engine,
+                   struct dllm_session *session)
+{
+    struct cli_capture capture = {0};
+    json_t *result;
+
+    cli_capture_errors(&capture);
+    result = answer(job, base, engine, session);
+    cli_capture_errors(NULL);
+    job->failed = result == NULL;
+    job->result = line_of(job, result, capture.message);
+    json_decref(result);
+}
+
+void batch_job_clear(struct batch_job *job)
+{
+    json_decref(job->id);
+    json_decref(job->object);
+    free(job->result);
+    *job = (struct batch_job){0};
+}

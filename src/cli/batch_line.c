@@ -1,0 +1,156 @@
+/* batch_line.c: the fields of a request are run's options by name. */
+#include "batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MOST = 60 };
+
+static int add_word(struct batch_line *line, const char *name, const char *value)
+{
+    char **grown = realloc(line->words, ((size_t)line->word_count + 1) * sizeof *grown);
+    char *word = NULL;
+
+    if (grown) {
+        line->words = grown;
+        if (asprintf(&word, value ? "--%s=%s" : "--%s", name, value) < 0)
+            word = NULL;
+    }
+    if (!word)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    line->words[line->word_count++] = word;
+    return CLI_OK;
+}
+
+/* An array of ids or a conversation, as its option writes it: JSON. */
+static int add_json(struct batch_line *line, const char *name, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    int code = text ? add_word(line, name, text) : cli_fail(CLI_FAILURE, "out of memory");
+
+    free(text);
+    return code;
+}
+
+static int fail_kind(const char *name, const char *wanted)
+{
+    return cli_fail(CLI_USAGE, "the field \"%s\" must be %s", name, wanted);
+}
+
+static int add_texts(struct batch_line *line, const char *name, const json_t *array)
+{
+    size_t index;
+    json_t *item;
+    int code;
+
+    json_array_foreach(array, index, item)
+    {
+        if (!json_is_string(item))
+            return fail_kind(name, "a text or an array of texts");
+        if ((code = add_word(line, name, json_string_value(item))))
+            return code;
+    }
+    return CLI_OK;
+}
+
+static int add_number(struct batch_line *line, const char *name, const json_t *value)
+{
+    char text[64];
+
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.17g", json_real_value(value));
+    return add_word(line, name, text);
+}
+
+static int add_value(struct batch_line *line, const struct opt *option, const json_t *value)
+{
+    const char *name = option->name;
+    bool messages = strcmp(name, "messages") == 0;
+
+    if (option->kind == OPT_FLAG) {
+        if (!json_is_boolean(value))
+            return fail_kind(name, "true or false");
+        return json_is_true(value) ? add_word(line, name, NULL) : CLI_OK;
+    }
+    if (option->kind == OPT_IDS || messages) {
+        if (!json_is_array(value))
+            return fail_kind(name, messages ? "an array of messages" : "an array of ids");
+        return add_json(line, name, value);
+    }
+    if (option->repeatable && json_is_array(value))
+        return add_texts(line, name, value);
+    if (option->kind == OPT_INTEGER || option->kind == OPT_NUMBER)
+        return json_is_number(value) ? add_number(line, name, value) : fail_kind(name, "a number");
+    return json_is_string(value) ? add_word(line, name, json_string_value(value))
+                                 : fail_kind(name, "a text");
+}
+
+/* The name as the options write it: dashes, and prompt-tokens for tokens. */
+static void option_name(const char *field, char out[NAME_MOST])
+{
+    snprintf(out, NAME_MOST, "%s", strcmp(field, "tokens") == 0 ? "prompt-tokens" : field);
+    for (char *at = out; *at; at++)
+        if (*at == '_')
+            *at = '-';
+}
+
+static int fail_unknown(const char *field, const char *name)
+{
+    const char *names[OPT_LIMIT + 1] = {"tokens"};
+    const char *near;
+
+    for (int i = 0; i < run_option_table.count; i++)
+        names[i + 1] = run_option_table.options[i].once ? NULL : run_option_table.options[i].name;
+    near = opts_suggest(name, names, run_option_table.count + 1);
+    return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; %s%s%s", field,
+                    near ? "did you mean \"" : "fields are id and the names of run's options",
+                    near ? near : "", near ? "\"?" : "");
+}
+
+static int add_field(struct batch_line *line, const char *field, const json_t *value)
+{
+    char name[NAME_MOST];
+    int index;
+
+    if (strcmp(field, "id") == 0 || json_is_null(value))
+        return CLI_OK;
+    option_name(field, name);
+    index = opts_find(&run_option_table, name);
+    if (index < 0)
+        return fail_unknown(field, name);
+    if (run_option_table.options[index].once)
+        return cli_fail(CLI_USAGE,
+                        "the field \"%s\" holds for a whole batch: it belongs on the "
+                        "command line",
+                        field);
+    return add_value(line, &run_option_table.options[index], value);
+}
+
+int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base)
+{
+    const char *field;
+    json_t *value;
+    int code;
+
+    *line = (struct batch_line){0};
+    json_object_foreach((json_t *)object, field, value)
+    {
+        if ((code = add_field(line, field, value)))
+            return code;
+    }
+    opts_parse(&run_option_table, line->word_count, line->words, &line->opts);
+    opts_inherit(&line->opts, base);
+    return line->opts.problem[0] ? cli_fail(CLI_USAGE, "%s", line->opts.problem) : CLI_OK;
+}
+
+void batch_line_free(struct batch_line *line)
+{
+    if (line->opts.table)
+        opts_free(&line->opts);
+    for (int i = 0; i < line->word_count; i++)
+        free(line->words[i]);
+    free(line->words);
+    *line = (struct batch_line){0};
+}

@@ -1,0 +1,177 @@
+/*
+ * batch_output.c: results are appended, a line a write. Whoever is killed between
+ * two writes leaves whole lines; within one, a torn last line, which resuming drops.
+ */
+#include "batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *batch_key(const json_t *id, long line, int sample)
+{
+    char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT), *key = NULL;
+
+    if (text && asprintf(&key, "%d %ld %s", sample, json_is_null(id) ? line : 0, text) < 0)
+        key = NULL;
+    free(text);
+    return key;
+}
+
+bool batch_output_has(const struct batch_output *output, const struct batch_job *job, int sample)
+{
+    char *key = output->done ? batch_key(job->id, job->line, sample) : NULL;
+    bool has = key && json_object_get(output->done, key);
+
+    free(key);
+    return has;
+}
+
+/* Keeps the key of a line written before. */
+static int take_line(struct batch_output *output, const char *line, size_t size, long number)
+{
+    json_t *object = json_loadb(line, size, 0, NULL);
+    const json_t *id = json_object_get(object, "id"), *at = json_object_get(object, "line"),
+                 *sample = json_object_get(object, "sample");
+    char *key = id && json_is_integer(at) && json_is_integer(sample)
+                    ? batch_key(id, (long)json_integer_value(at), (int)json_integer_value(sample))
+                    : NULL;
+    int code = CLI_OK;
+
+    if (!key || json_object_set_new(output->done, key, json_true()))
+        code = cli_fail(CLI_FAILURE,
+                        "line %ld of \"%s\" is no result of a batch; --resume goes on only with a "
+                        "file that run wrote",
+                        number, output->name);
+    free(key);
+    json_decref(object);
+    return code;
+}
+
+/* Reads the whole lines; what follows the last of them is torn. */
+static int take_lines(struct batch_output *output)
+{
+    struct dllm_text text;
+    long number = 0;
+    int code = prompt_read_file(output->name, &text);
+
+    for (size_t at = 0; !code && at < text.size;) {
+        const char *newline = memchr(text.data + at, '\n', text.size - at);
+        if (!newline)
+            break;
+        code = take_line(output, text.data + at, (size_t)(newline - text.data) - at, ++number);
+        at = (size_t)(newline - text.data) + 1;
+        output->size = (off_t)at;
+    }
+    dllm_text_free(&text);
+    return code;
+}
+
+static int fail(const struct batch_output *output)
+{
+    return cli_fail(CLI_FAILURE, "the output \"%s\" could not be opened: %s", output->name,
+                    strerror(errno));
+}
+
+/* Two writers of one file would answer everything twice. */
+static int lock_file(const struct batch_output *output)
+{
+    if (flock(output->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE,
+                    "another dllm is writing \"%s\"; wait for it, or name another file",
+                    output->name);
+}
+
+static int go_on_with(struct batch_output *output)
+{
+    int code;
+
+    output->done = json_object();
+    if (!output->done)
+        return cli_fail(CLI_FAILURE, "out of memory");
+    if ((code = take_lines(output)))
+        return code;
+    return ftruncate(output->descriptor, output->size) ? fail(output) : CLI_OK;
+}
+
+static int open_file(struct batch_output *output, bool resume)
+{
+    struct stat info;
+    int code;
+
+    output->descriptor = open(output->name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (output->descriptor < 0 || fstat(output->descriptor, &info) != 0)
+        return fail(output);
+    output->keeps = S_ISREG(info.st_mode);
+    if ((code = lock_file(output)))
+        return code;
+    if (resume && output->keeps)
+        return go_on_with(output);
+    if (!output->keeps || info.st_size == 0)
+        return CLI_OK;
+    return cli_fail(
+        CLI_USAGE,
+        "\"%s\" has something in it already; go on with it by --resume, or name another "
+        "file",
+        output->name);
+}
+
+int batch_output_open(struct batch_output *output, const char *name, bool resume)
+{
+    *output = (struct batch_output){.descriptor = STDOUT_FILENO, .name = "standard output"};
+    if (!name || strcmp(name, "-") == 0)
+        return CLI_OK;
+    output->name = name;
+    return open_file(output, resume);
+}
+
+/* The whole line in one write, unless the system takes less at a time. */
+static bool write_all(int descriptor, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t wrote = write(descriptor, data, size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
+}
+
+void batch_output_write(struct batch_output *output, const char *line)
+{
+    if (output->failure)
+        return;
+    if (write_all(output->descriptor, line, strlen(line))) {
+        output->written++;
+        output->size += (off_t)strlen(line);
+        return;
+    }
+    output->failure = errno;
+    if (output->keeps && ftruncate(output->descriptor, output->size) != 0)
+        output->keeps = false; /* a torn line stays, for --resume to drop */
+}
+
+int batch_output_close(struct batch_output *output)
+{
+    int code = CLI_OK;
+
+    if (output->descriptor > STDERR_FILENO && close(output->descriptor) != 0 && !output->failure)
+        output->failure = errno;
+    if (output->failure)
+        code = cli_fail(CLI_FAILURE,
+                        "%s%s%s could not be written: %s; %ld results were written "
+                        "before",
+                        output->descriptor == STDOUT_FILENO ? "" : "\"", output->name,
+                        output->descriptor == STDOUT_FILENO ? "" : "\"", strerror(output->failure),
+                        output->written);
+    json_decref(output->done);
+    return code;
+}

@@ -1,0 +1,155 @@
+Batches: a request a line. What would break: results out of order, lost, doubled or dependent on what else
+is in the batch; a bad line that stops the rest; a seed that depends on threads or shards.
+
+# What a line gives is what run gives for the same options, whatever is beside it.
+$ cat > in.jsonl <<'J'
+> {"id": "a", "prompt": "What is 27 + 58?", "max_tokens": 16}
+> {"prompt": "Sort the words lion, bear, fox.", "template": "bear,[[1]], lion"}
+> {"id": "m", "messages": [{"role": "user", "content": "Reverse c-a-t."}], "steps": 8, "max-tokens": 8, "stop": ["-a"]}
+> {"id": 7, "tokens": [3, 5, 7], "no_early_stop": true, "temperature": 0.5, "seed": 3, "cache": "prefix"}
+> J
+> dllm run --input in.jsonl -n 12 2> /dev/null > out.jsonl
+> python3 - <<'PY'
+> import json, subprocess
+> rows = [json.loads(line) for line in open("out.jsonl")]
+> print([(r["id"], r["line"], r["sample"]) for r in rows])
+> print([r["text"] for r in rows[:3]], [r["finish_reason"] for r in rows[:3]])
+> alone = json.loads(subprocess.run(["dllm", "run", "--prompt-tokens", "3,5,7", "--no-early-stop", "--temperature",
+>     "0.5", "--seed", "3", "--cache", "prefix", "-n", "12", "--json"], stdout=subprocess.PIPE).stdout)
+> print(alone["generated_ids"] == rows[3]["generated_ids"], alone["settings"] == rows[3]["settings"])
+> PY
+% python3
+| [('a', 1, 0), (2, 2, 0), ('m', 3, 0), (7, 4, 0)]
+| ['85', 'bear, fox, lion', 't'] ['eos', 'length', 'stop']
+| True True
+
+# Bad lines become error objects with their line number; the rest is answered.
+$ cat > in.jsonl <<'J'
+> {"id": "a", "prompt": "What is 27 + 58?"}
+> not json
+> [1]
+> {"id": "a", "prompt": "again"}
+> {"id": {}, "prompt": "x"}
+> {"prompt": "x", "thresold": 1}
+> {"prompt": "x", "steps": "8"}
+> {"prompt": "x", "threshold": 2}
+> {"prompt": "x", "top_p": 0.5}
+> {"prompt": "x", "threads": 2}
+> {"prompt": "x", "tokens": [1]}
+> {"prompt": "x", "num_samples": 2}
+> {}
+> {"id": "b", "prompt": "What is 27 + 58?"}
+> J
+> dllm run --input in.jsonl -n 12 2> err > out.jsonl; echo $?; sed -n 1p err | sed 's/;.*//'; tail -1 err
+> python3 -c 'import json
+> for line in open("out.jsonl"):
+>     r = json.loads(line); print(r["line"], json.dumps(r["id"]), r.get("error") or r["text"])'
+% python3
+| 1
+| 2 answered, 13 failed
+| error: 13 of 15 results are errors; the output says for each line why
+| 1 "a" 85
+| 2 null the line is not valid JSON: column 3: '[' or '{' expected near 'not'
+| 3 null the line is not a JSON object such as {"id": 1, "prompt": "Hello"}
+| 4 null the id is that of an earlier line; each needs its own (without one, a line's number counts)
+| 5 null the id must be a text or a whole number
+| 6 6 unknown field "thresold"; did you mean "threshold"?
+| 7 7 the field "steps" must be a number
+| 8 8 --threshold needs a number above 0 and up to 1, not "2"
+| 9 9 --top-p has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use --temperature
+| 10 10 the field "threads" holds for a whole batch: it belongs on the command line
+| 11 11 --prompt and --prompt-tokens exclude each other: the prompt comes from one place
+| 12 12 --num-samples 2 has no effect at temperature 0: all samples would be the same
+| 12 12 --num-samples 2 has no effect at temperature 0: all samples would be the same
+| 13 13 a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages, or text with gaps: --template or --infill
+| 14 "b" 85
+
+# Samples have seeds of their own that depend on nothing but the request's seed and their number; threads,
+# shards and requests under way change nothing.
+$ for i in 1 2 3 4 5; do echo "{\"id\": $i, \"prompt\": \"Spell river.\", \"temperature\": 1, \"seed\": $i}"; done > in.jsonl
+> go() { dllm run --input in.jsonl -n 8 --num-samples 3 "$@" 2> /dev/null; }
+> plain() { sed 's/"generate_s.*//' "$@"; }
+> go -t 1 | plain > a; go -t 3 --parallel 3 | plain > b; go --parallel 1 | plain > c; cmp a b && cmp a c
+> { go --shard 1/2; go --shard 2/2; } | plain | sort > s; sort a | cmp - s; wc -l < a
+> grep -o '"seed": [0-9]*' a | sed -n '1,3p'; grep -o '"generated_ids": [^]]*' a | sort -u | wc -l
+| 15
+| "seed": 1
+| "seed": 5225608189600411232
+| "seed": 6878622605533214259
+| 15
+
+# Nothing is lost or doubled by kills at any moment.
+$ . "$tests/batch_kill.sh" 150
+% python3
+| 150 lines, 150 ids, in order: True, killed: True
+
+# A torn last line is dropped and done again; a file that is something else is left alone.
+$ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> dllm run --input in.jsonl -n 8 -o all.jsonl 2> /dev/null; head -c 500 all.jsonl > torn.jsonl; wc -l < torn.jsonl
+> dllm run --input in.jsonl -n 8 -o torn.jsonl --resume 2>&1 | sed 's/;.*//'; grep -o '"text": [^,]*' torn.jsonl
+> dllm run --input in.jsonl -n 8 -o torn.jsonl; echo $?
+> echo hello > other; dllm run --input in.jsonl -o other --resume; cat other
+| 0
+| 3 answered, 0 failed
+| "text": "59"
+| "text": "60"
+| "text": "61"
+| 2
+| hello
+! error: "torn.jsonl" has something in it already; go on with it by --resume, or name another file
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
+= 0
+
+# Ctrl-c: what is under way is finished and written; then 130. A later --resume does the rest.
+$ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\": 64, \"no_early_stop\": true}" % i for i in range(400)))' > in.jsonl
+> timeout --preserve-status -s INT 2 dllm run --input in.jsonl -o o.jsonl --block-length 64 2> /dev/null; echo $?
+> python3 -c 'rows = [__import__("json").loads(l) for l in open("o.jsonl")]; print(0 < len(rows) < 400, set(r["finish_reason"] for r in rows) <= {"eos", "length"}, [r["line"] for r in rows] == list(range(1, len(rows) + 1)))'
+% python3
+| 130
+| True True True
+
+# A full disk and a closed pipe are reported with what was written.
+$ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> dllm run --input in.jsonl -n 8 > /dev/full
+!~ 0 answered, 0 failed; *
+! error: standard output could not be written: No space left on device; 0 results were written before
+= 1
+$ for i in $(seq 40); do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> (dllm run --input in.jsonl -n 8 2> err; echo $? > code) | head -1 | cut -c1-8; cat code; sed 's/; [0-9]*/; N/' err | tail -1
+| {"id": 1
+| 1
+| error: standard output could not be written: Broken pipe; N results were written before
+
+# From a pipe a result comes as soon as it is there: the next request may depend on it.
+$ coproc dllm run --input - -n 8 2> /dev/null
+> echo '{"prompt": "What is 1 + 1?"}' >&"${COPROC[1]}"; read -r -t 30 one <&"${COPROC[0]}"
+> echo '{"prompt": "What is 2 + 2?"}' >&"${COPROC[1]}"; read -r -t 30 two <&"${COPROC[0]}"
+> echo "${one%%, *} ${two%%, *}"
+| {"id": 1 {"id": 2
+
+# GNU parallel, a shard each; xargs.
+$ for i in 1 2 3 4 5; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> parallel -j 2 dllm run --input in.jsonl -n 8 -t 1 --shard {}/3 --output part-{}.jsonl --resume ::: 1 2 3 2> /dev/null
+> cat part-*.jsonl | sort -n -k4 -t' ' | grep -o '"text": [^,]*' | tr '\n' ' '
+% parallel
+| "text": "59" "text": "60" "text": "61" "text": "62" "text": "63" 
+$ for i in 1 2 3 4 5; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> seq 3 | xargs -P 2 -I{} dllm run --input in.jsonl -n 8 -t 1 --shard {}/3 -o part-{}.jsonl --resume 2> /dev/null; cat part-*.jsonl | wc -l
+| 5
+
+# What cannot be meant.
+$ dllm run hi --input x
+! error: PROMPT and --input exclude each other: the requests are the lines of the input, the results those of the output
+= 2
+$ dllm run hi --num-samples 2
+! error: --num-samples has no effect without --input
+= 2
+$ dllm run --input x --resume
+! error: --resume needs --output FILE: what is answered already is read from there
+= 2
+$ dllm run --input x --shard 3/2
+! error: --shard needs I/N, part I (1 to N) of N, such as 1/4, not "3/2"
+= 2
+$ dllm run --input none.jsonl
+! error: the input "none.jsonl" could not be read: No such file or directory
+= 1
