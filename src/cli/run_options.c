@@ -388,11 +388,13 @@ const struct opt_table chat_option_table = {
              "2 usage error.\n",
     .options = options,
     .count = RUN_OPTIONS,
-    .absent = WITHOUT(RUN_OPERAND) | WITHOUT(RUN_PROMPT) | WITHOUT(RUN_PROMPT_FILE) |
-              WITHOUT(RUN_PROMPT_TOKENS) | WITHOUT(RUN_NO_CHAT) | WITHOUT(RUN_SUFFIX) |
-              WITHOUT(RUN_STOP) | WITHOUT(RUN_TEMPLATE) | WITHOUT(RUN_INFILL) |
-              WITHOUT(RUN_ALLOW_LONG) | WITHOUT(RUN_JSON) | WITHOUT(RUN_VERBOSE) |
-              WITHOUT(RUN_DUMP_STEP_STATS) | WITHOUT(RUN_TRACE),
+    .absent = WITHOUT(RUN_INPUT) | WITHOUT(RUN_OUTPUT) | WITHOUT(RUN_RESUME) | WITHOUT(RUN_SHARD) |
+              WITHOUT(RUN_NUM_SAMPLES) | WITHOUT(RUN_PARALLEL) | WITHOUT(RUN_OPERAND) |
+              WITHOUT(RUN_PROMPT) | WITHOUT(RUN_PROMPT_FILE) | WITHOUT(RUN_PROMPT_TOKENS) |
+              WITHOUT(RUN_NO_CHAT) | WITHOUT(RUN_SUFFIX) | WITHOUT(RUN_STOP) |
+              WITHOUT(RUN_TEMPLATE) | WITHOUT(RUN_INFILL) | WITHOUT(RUN_ALLOW_LONG) |
+              WITHOUT(RUN_JSON) | WITHOUT(RUN_VERBOSE) | WITHOUT(RUN_DUMP_STEP_STATS) |
+              WITHOUT(RUN_TRACE),
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
     .group_why = {[PARALLEL_GROUP] = "both decide how many positions a step commits"},
