@@ -7,7 +7,7 @@ scales are chosen such that weights have the spread of a trained model's and
 activations stay finite through all layers. The vocabulary is synthetic: the
 256 byte tokens, a few merges, the control tokens at their real ids.
 
-usage: scripts/make_random_model.py OUT [--arch llada|dream] [--type Q4_K_M]
+usage: scripts/make_random_model.py OUT [--arch llada|dream|llada-moe|rnd1] [--type Q4_K_M]
                                     [--layers N] [--seed N]
 """
 import argparse
@@ -29,6 +29,17 @@ SHAPES = {
                   bos=None, eos=151643, eot=151645, mask=151666,
                   control={151643: "<|endoftext|>", 151644: "<|im_start|>", 151645: "<|im_end|>",
                            151665: "<|beginoftext|>", 151666: "<|mask|>"}),
+    # ffn is the width of one expert's.
+    "llada-moe": dict(layers=16, hidden=2048, ffn=1024, heads=16, kv_heads=16, vocab=157184,
+                      experts=64, used=8, context=8192, eps=1e-5, rope=50000.0, bias=False,
+                      pre="llada-moe", shift=False, bos=None, eos=156892, eot=156900, mask=156895,
+                      control={156892: "<|endoftext|>", 156895: "<|mask|>", 156898: "<role>",
+                               156899: "</role>", 156900: "<|role_end|>"}),
+    "rnd1": dict(layers=48, hidden=2048, ffn=768, heads=32, kv_heads=4, vocab=151936, experts=128,
+                 used=8, context=32768, eps=1e-6, rope=1e6, bias=False, pre="qwen2", shift=True,
+                 bos=None, eos=151643, eot=151645, mask=151669,
+                 control={151643: "<|endoftext|>", 151644: "<|im_start|>", 151645: "<|im_end|>",
+                          151669: "<|mask|>"}),
 }
 HEAD_DIM = 128
 ALIGNMENT = 32
@@ -132,6 +143,12 @@ def metadata(arch, shape, layers, file_type):
         key("tokenizer.ggml.mask_token_id", shape["mask"], "I"),
         key("tokenizer.ggml.add_bos_token", False, "?"),
     ]
+    if "experts" in shape:
+        keys += [key(arch + ".expert_count", shape["experts"], "I"),
+                 key(arch + ".expert_used_count", shape["used"], "I"),
+                 key(arch + ".expert_feed_forward_length", shape["ffn"], "I"),
+                 key(arch + ".attention.key_length", HEAD_DIM, "I"),
+                 key(arch + ".attention.value_length", HEAD_DIM, "I")]
     if shape["bos"] is not None:
         keys.append(key("tokenizer.ggml.bos_token_id", shape["bos"], "I"))
     return keys
@@ -143,7 +160,7 @@ def matrix_type(file_type, role, layer, layers):
         return file_type
     low, high = layers // 8, 7 * layers // 8
     richer = role == "output" or (
-        role in ("attn_v", "ffn_down") and
+        role in ("attn_v", "ffn_down", "ffn_down_exps") and
         (layer < low or layer >= high or (layer - low) % 3 == 2))
     return "Q6_K" if richer else file_type[:-2]
 
@@ -164,10 +181,16 @@ def tensors(shape, layers, file_type):
             if shape["bias"] and role != "attn_output":
                 out.append((name + role + ".bias", "F32", dims[1:], 0.1))
         out.append((name + "ffn_norm.weight", "F32", (hidden,), None))
+        stack, ending = (), ""
+        if "experts" in shape:
+            stack, ending = (shape["experts"],), "_exps"
+            out += [(name + "attn_q_norm.weight", "F32", (HEAD_DIM,), None),
+                    (name + "attn_k_norm.weight", "F32", (HEAD_DIM,), None),
+                    (name + "ffn_gate_inp.weight", "F32", (hidden, *stack), 0.02)]
         for role, dims in (("ffn_gate", (hidden, ffn)), ("ffn_up", (hidden, ffn)),
                            ("ffn_down", (ffn, hidden))):
-            kind = matrix_type(file_type, role, layer, layers)
-            out.append((name + role + ".weight", kind, dims, 0.02))
+            kind = matrix_type(file_type, role + ending, layer, layers)
+            out.append((name + role + ending + ".weight", kind, (*dims, *stack), 0.02))
     out.append(("output_norm.weight", "F32", (hidden,), None))
     out.append(("output.weight", matrix_type(file_type, "output", 0, layers),
                 (hidden, shape["vocab"]), 0.04))
