@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the tables of README.md and docs/benchmarks.md from bench/results/*.json.
+"""Makes the tables of README.md, docs/benchmarks.md and docs/correctness.md from bench/results/*.json.
 
 usage: scripts/bench_table.py [--check]
 
@@ -16,7 +16,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import bench_results as results
 
-PAGES = ("README.md", "docs/benchmarks.md")
+PAGES = ("README.md", "docs/benchmarks.md", "docs/correctness.md")
 EMPTY = "Not measured yet.\n"
 
 
@@ -135,9 +135,25 @@ def caches_table():
                  [caches_row(result) for _, result in results.read("caches")])
 
 
+def parity_table():
+    return table(["model", "type", "RMS, median row", "RMS, worst row", "cosine, median row", "cosine, lowest",
+                  "same top"],
+                 [[row["model"], row["type"], "%.1e" % row["median_rms"], "%.1e" % row["worst_rms"],
+                   "%.6f" % row["median_cosine"], "%.6f" % row["lowest_cosine"],
+                   "%d of %d" % (row["same_top"], row["rows"])]
+                  for _, result in results.read("parity") for row in result["rows"]])
+
+
+def divergence_table():
+    return table(["type", "dllm", "llama.cpp"],
+                 [[row["type"], "%.2e" % row["ours"], "%.2e" % row["peer"]]
+                  for _, result in results.read("divergence") for row in result["rows"]])
+
+
 TABLES = {"speed": speed_table, "compare": lambda: comparison_table("model"),
           "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
-          "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table}
+          "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
+          "parity": parity_table, "divergence": divergence_table}
 
 
 def filled(text):
