@@ -14,3 +14,10 @@ HF_ENDPOINT=http://127.0.0.1:$(cat port)
 export HF_ENDPOINT
 cache=$PWD/.cache/huggingface/hub
 commit=0123456789abcdef0123456789abcdef01234567
+# Waits until a pull of that repository has written something.
+until_fetching() { # repository
+    for _ in $(seq 400); do
+        [ -n "$(find "$cache/models--test--$1" -name '*.incomplete' -size +0 2>/dev/null)" ] && return
+        sleep 0.05
+    done
+}

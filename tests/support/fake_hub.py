@@ -130,7 +130,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         for at in range(start, end, 1 << 16):
             if repo == "slow":
-                time.sleep(0.05)
+                time.sleep(0.1)
             try:
                 self.wfile.write(data[at : min(at + (1 << 16), end)])
             except OSError:  # the client has seen enough
