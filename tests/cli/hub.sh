@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154,SC2034
 # Sourced by transcripts: a hub on loopback for this case, an empty cache in the scratch folder, and
 # nothing of the caller's settings. The hub ends with the case.
 unset HF_TOKEN HF_TOKEN_PATH HF_HOME HF_HUB_CACHE HF_HUB_OFFLINE XDG_CACHE_HOME http_proxy https_proxy all_proxy
