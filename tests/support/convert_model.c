@@ -118,17 +118,22 @@ static void put_tensor(struct gguf_writer *out, const struct dllm_tensor *tensor
  * read. */
 static struct gguf_writer *start(const char *path, struct dllm_file **in)
 {
+    const struct dllm_key *alignment;
     struct gguf_writer *out;
     size_t keys;
 
     if (dllm_file_open(path, in, NULL) != DLLM_OK)
         return NULL;
-    out = gguf_writer_create(3, 32);
+    alignment = dllm_file_find_key(*in, "general.alignment"); /* the writer puts it anew */
+    out = gguf_writer_create(3, alignment ? (uint32_t)alignment->value.u : 32);
     keys = dllm_file_key_count(*in);
-    for (size_t i = 0; i < keys; i++)
+    for (size_t i = 0; i < keys; i++) {
+        if (dllm_file_key(*in, i) == alignment)
+            continue;
         copy_key(out, dllm_file_key(*in, i),
                  i + 1 < keys ? dllm_file_key(*in, i + 1)->name.data
                               : dllm_file_tensor(*in, 0)->name.data);
+    }
     return out;
 }
 
