@@ -59,7 +59,8 @@ static void fail(const char *what)
 
 static void *allocate(size_t bytes)
 {
-    void *p = aligned_alloc(64, ROUND_UP(bytes, (size_t)64));
+    /* Apart by pages, as the backend's scratch is. */
+    void *p = aligned_alloc(4096, ROUND_UP(bytes + 4096, (size_t)4096));
     if (!p) {
         fail("out of memory");
     }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE = 4096 };
+
 static enum dllm_status choose_level(const char *name, enum cpu_level *out,
                                      struct dllm_error *error)
 {
@@ -75,6 +77,8 @@ int backend_threads(const struct backend *backend)
     return pool_threads(backend->pool);
 }
 
+/* At least a page lies between what two workers write: hardware prefetches past
+ * the end of a stream and would fetch the neighbour's lines while it writes them. */
 static size_t worker_scratch_bytes(const struct backend_limits *limits)
 {
     size_t bytes = matmul_scratch_bytes(limits->rows);
@@ -82,7 +86,7 @@ static size_t worker_scratch_bytes(const struct backend_limits *limits)
     bytes = MAX(bytes, sizeof(float) * (size_t)limits->width);
     bytes = MAX(bytes, attention_scratch_bytes(limits->head_dim));
     bytes = MAX(bytes, pick_scratch_bytes(limits->vocab));
-    return ROUND_UP(bytes, (size_t)CACHE_LINE);
+    return ROUND_UP(bytes + PAGE, (size_t)PAGE);
 }
 
 static size_t turned_keys_bytes(const struct backend_limits *limits)
@@ -111,7 +115,7 @@ enum dllm_status backend_reserve(struct backend *backend, const struct backend_l
     };
     size_t scratch_bytes = worker_scratch_bytes(&grown);
     size_t threads = (size_t)pool_threads(backend->pool);
-    char *scratch = aligned_alloc(CACHE_LINE, threads * scratch_bytes);
+    char *scratch = aligned_alloc(PAGE, threads * scratch_bytes);
     size_t keys_bytes = turned_keys_bytes(&grown);
     float *keys = aligned_alloc(CACHE_LINE, ROUND_UP(keys_bytes, (size_t)CACHE_LINE));
 

@@ -26,8 +26,8 @@ struct backend {
     struct cpu_kernels kernels;
     enum cpu_level level;
     struct backend_limits limits;
-    char *scratch;        /* [threads][scratch_bytes], 64-byte aligned */
-    size_t scratch_bytes; /* per worker, a multiple of 64 */
+    char *scratch;        /* [threads][scratch_bytes], page aligned */
+    size_t scratch_bytes; /* per worker, a multiple of pages */
     float *turned_keys;   /* [kv_heads][keys, padded][head_dim] */
     struct backend_profile profile;
 };
