@@ -74,17 +74,27 @@ ALWAYS_INLINE struct panel_source panel_next(const struct matmul_item *item, int
 }
 
 /* Prefetches the share of tile n of `tiles`: misses sent all at once would fill
- * the miss buffers. A prefetch past the end of the weights does not fault. */
+ * the miss buffers. Super-blocks of a row are neighbours, so that the line in
+ * which one starts is there already. A prefetch past the end of the weights does
+ * not fault. */
 ALWAYS_INLINE void panel_prefetch(const struct panel_source *next, int n, int tiles,
                                   size_t block_bytes)
 {
     int end = MIN(next->rows, PANEL_ROWS * (n + 1) / tiles);
     for (int r = PANEL_ROWS * n / tiles; r < end; r++) {
         const uint8_t *row = next->bytes + (size_t)r * next->stride;
-        for (size_t k = 0; k < block_bytes; k += CACHE_LINE) {
-            __builtin_prefetch(row + k, 0, 3);
+        for (size_t k = 1; k <= block_bytes; k += CACHE_LINE) {
+            __builtin_prefetch(row + block_bytes - k, 0, 3);
         }
-        __builtin_prefetch(row + block_bytes - 1, 0, 3);
+    }
+}
+
+/* Prefetches where panel_store will put tokens [t, end) of rows from r on: the
+ * outputs of tokens lie pages apart. */
+ALWAYS_INLINE void panel_prefetch_out(const struct matmul_item *item, int r, int t, int end)
+{
+    for (; t < end; t++) {
+        __builtin_prefetch(item->out + (size_t)t * item->out_step + r, 1, 3);
     }
 }
 

@@ -29,54 +29,54 @@ struct form_32 {
     bool has_m;
 };
 
-/* d and m of block j for rows 8e..8e+7, which starts at bytes in the first row.
+/* d and m of block j for part e of the rows, which starts at bytes in the first row.
  * -m / 128 is exact: it multiplies start32, which is -128 times a sum. */
 ALWAYS_INLINE void p32_decode_scales(const uint8_t *bytes, size_t stride, struct panel_32 *p, int e,
                                      int j, bool has_m)
 {
-    __m256i v[4];
+    dwords v[4];
     turn_rows(bytes, stride, v);
-    _mm256_store_ps(p->d[j] + 8 * e, low_halves_to_float(v[0]));
+    store_low_halves(p->d[j] + DECODE_ROWS * e, v[0]);
     if (has_m) {
-        __m256 m = low_halves_to_float(_mm256_srli_epi32(v[0], 16));
-        _mm256_store_ps(p->m[j] + 8 * e, _mm256_mul_ps(m, _mm256_set1_ps(-0x1p-7f)));
+        dword_floats m = low_halves_to_float(dwords_right_32(v[0], 16));
+        dword_floats_store(p->m[j] + DECODE_ROWS * e,
+                           dword_floats_mul(m, dword_floats_set(-0x1p-7f)));
     }
 }
 
 /* 16 in each byte of a dword whose bit of four is set: bits first..first + 3 of
  * `high`, first a multiple of 4. */
-ALWAYS_INLINE __m256i p32_fifth_bits(__m256i high, int first)
+ALWAYS_INLINE dwords p32_fifth_bits(dwords high, int first)
 {
-    const __m256i byte = _mm256_add_epi8(_mm256_set1_epi8((char)(first / 8)),
-                                         _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0,
-                                                           0x04040404, 0x08080808, 0x0c0c0c0c));
-    const __m256i bit = _mm256_set1_epi32(first % 8 ? (int)0x80402010 : 0x08040201);
-    __m256i spread = _mm256_and_si256(_mm256_shuffle_epi8(high, byte), bit);
-    return _mm256_and_si256(_mm256_cmpeq_epi8(spread, bit), _mm256_set1_epi8(16));
+    const dwords byte =
+        dwords_add_8(dwords_set_8((char)(first / 8)),
+                     dwords_repeat(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c)));
+    const dwords bit = dwords_set_32(first % 8 ? (int)0x80402010 : 0x08040201);
+    dwords spread = dwords_and(dwords_shuffle_8(high, byte), bit);
+    return dwords_and(dwords_equal_8(spread, bit), dwords_set_8(16));
 }
 
 /* Nibbles (in the low halves of bytes) of weights first..first + 3 as weights. */
-ALWAYS_INLINE __m256i p32_weights(__m256i nibbles, __m256i high, int first, const struct form_32 f)
+ALWAYS_INLINE dwords p32_weights(dwords nibbles, dwords high, int first, const struct form_32 f)
 {
-    nibbles = _mm256_and_si256(nibbles, _mm256_set1_epi8(15));
+    nibbles = dwords_and(nibbles, dwords_set_8(15));
     if (f.nibbles == NIBBLES_LEVELS) {
         const __m128i levels = _mm_loadu_si128((const __m128i *)iq4_levels);
-        const __m256i flip = _mm256_set1_epi8((char)LEVEL_FLIP);
-        return _mm256_xor_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(levels), nibbles),
-                                flip);
+        const dwords flip = dwords_set_8((char)LEVEL_FLIP);
+        return dwords_xor(dwords_shuffle_8(dwords_repeat(levels), nibbles), flip);
     }
     if (f.nibbles == NIBBLES_FIVE_BITS) {
-        nibbles = _mm256_or_si256(nibbles, p32_fifth_bits(high, first));
+        nibbles = dwords_or(nibbles, p32_fifth_bits(high, first));
     }
-    return _mm256_add_epi8(nibbles, _mm256_set1_epi8((char)(f.offset + LEVEL_FLIP)));
+    return dwords_add_8(nibbles, dwords_set_8((char)(f.offset + LEVEL_FLIP)));
 }
 
-/* Blocks 2i and 2i + 1, rows 8e..8e+7, of a type with nibbles. */
+/* Blocks 2i and 2i + 1, part e of the rows, of a type with nibbles. */
 ALWAYS_INLINE void p32_decode_pair(const uint8_t *bytes, size_t stride, struct panel_32 *p, int e,
                                    int i, const struct form_32 f)
 {
     const uint8_t *first = bytes + (size_t)(2 * i) * f.bytes, *second = first + f.bytes;
-    __m256i v[4], z[4], high_v[4], high_z[4];
+    dwords v[4], z[4], high_v[4], high_z[4];
     p32_decode_scales(first, stride, p, e, 2 * i, f.has_m);
     p32_decode_scales(second, stride, p, e, 2 * i + 1, f.has_m);
     turn_rows(first + f.q, stride, v);
@@ -85,13 +85,13 @@ ALWAYS_INLINE void p32_decode_pair(const uint8_t *bytes, size_t stride, struct p
         turn_rows(first + f.high, stride, high_v);
         turn_rows(second + f.high, stride, high_z);
     } else {
-        high_v[0] = high_z[0] = _mm256_setzero_si256();
+        high_v[0] = high_z[0] = dwords_zero();
     }
     UNROLL(4)
     for (int k = 0; k < 4; k++) {
         pair_store_step(p->weight[8 * i + k], e, p32_weights(v[k], high_v[0], 4 * k, f),
                         p32_weights(z[k], high_z[0], 4 * k, f));
-        __m256i upper_v = _mm256_srli_epi16(v[k], 4), upper_z = _mm256_srli_epi16(z[k], 4);
+        dwords upper_v = dwords_right_16(v[k], 4), upper_z = dwords_right_16(z[k], 4);
         pair_store_step(p->weight[8 * i + 4 + k], e, p32_weights(upper_v, high_v[0], 16 + 4 * k, f),
                         p32_weights(upper_z, high_z[0], 16 + 4 * k, f));
     }
@@ -100,7 +100,7 @@ ALWAYS_INLINE void p32_decode_pair(const uint8_t *bytes, size_t stride, struct p
 ALWAYS_INLINE void p32_decode(const uint8_t *bytes, size_t stride, struct panel_32 *p,
                               const struct form_32 f)
 {
-    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
+    for (int e = 0; e < DECODE_PARTS; e++, bytes += DECODE_ROWS * stride) {
         UNROLL(4)
         for (int i = 0; i < 4; i++) {
             p32_decode_pair(bytes, stride, p, e, i, f);
@@ -153,8 +153,8 @@ static void p32_decode_iq4_nl(const uint8_t *bytes, size_t stride, struct panel_
 
 static void p32_decode_q8_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
 {
-    const __m256i flip = _mm256_set1_epi8((char)LEVEL_FLIP);
-    for (int e = 0; e < 2; e++, bytes += 8 * stride) {
+    const dwords flip = dwords_set_8((char)LEVEL_FLIP);
+    for (int e = 0; e < DECODE_PARTS; e++, bytes += DECODE_ROWS * stride) {
         UNROLL(4)
         for (int i = 0; i < 4; i++) {
             const uint8_t *first = bytes + (size_t)(2 * i) * sizeof(struct block_q8_0);
@@ -163,13 +163,13 @@ static void p32_decode_q8_0(const uint8_t *bytes, size_t stride, struct panel_32
             p32_decode_scales(second, stride, p, e, 2 * i + 1, false);
             UNROLL(2)
             for (int c = 0; c < 2; c++) {
-                __m256i v[4], z[4];
+                dwords v[4], z[4];
                 turn_rows(first + 2 + 16 * c, stride, v);
                 turn_rows(second + 2 + 16 * c, stride, z);
                 UNROLL(4)
                 for (int k = 0; k < 4; k++) {
-                    pair_store_step(p->weight[8 * i + 4 * c + k], e, _mm256_xor_si256(v[k], flip),
-                                    _mm256_xor_si256(z[k], flip));
+                    pair_store_step(p->weight[8 * i + 4 * c + k], e, dwords_xor(v[k], flip),
+                                    dwords_xor(z[k], flip));
                 }
             }
         }

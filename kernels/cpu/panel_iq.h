@@ -1,7 +1,7 @@
 /*
  * panel_iq.h: IQ4_XS and the codebook types as K_I32 and K_I16 panels of
  * panel_k.h. A row is first written out as 256 signed bytes and its scales, since
- * a grid is looked up per row; then eight rows are turned. Where LEVEL_FLIP is
+ * a grid is looked up per row; then DECODE_ROWS rows are turned. Where LEVEL_FLIP is
  * 0x80, weights are counted from -128, and minimum * inputs, with minimum =
  * -128 * scale, takes that back.
  */
@@ -154,38 +154,38 @@ ALWAYS_INLINE void iq_row_iq2_xxs(const uint8_t *bytes, struct iq_row *out)
     }
 }
 
-/* Stores the scales of pair i of rows 8e..8e+7, two int16 a row, and what takes
+/* Stores the scales of pair i of part e of the rows, two int16 a row, and what takes
  * the flip back. */
-ALWAYS_INLINE void iq_store_scales(struct k_panel *p, int i, int e, __m256i scales)
+ALWAYS_INLINE void iq_store_scales(struct k_panel *p, int i, int e, dwords scales)
 {
-    _mm256_store_si256((__m256i *)p->scale[i] + e, scales);
-    _mm256_store_si256((__m256i *)p->minimum[i] + e,
-                       _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(scales, 7)));
+    dwords_store(p->scale[i], e, scales);
+    dwords_store(p->minimum[i], e, dwords_sub_16(dwords_zero(), dwords_left_16(scales, 7)));
 }
 
 /* Four scales of eight rows (bytes of each dword) to their two pairs. */
-ALWAYS_INLINE void iq_turn_scales(struct k_panel *p, int h, int e, __m256i bytes, enum k_type type)
+ALWAYS_INLINE void iq_turn_scales(struct k_panel *p, int h, int e, dwords bytes, enum k_type type)
 {
     if (type == K_I32) { /* pairs are bytes 0, 1 and 2, 3: now 0, 2 and 1, 3 */
-        const __m256i order = _mm256_broadcastsi128_si256(
-            _mm_setr_epi32(0x03010200, 0x07050604, 0x0b090a08, 0x0f0d0e0c));
-        bytes = _mm256_shuffle_epi8(bytes, order);
+        const dwords order =
+            dwords_repeat(_mm_setr_epi32(0x03010200, 0x07050604, 0x0b090a08, 0x0f0d0e0c));
+        bytes = dwords_shuffle_8(bytes, order);
     }
-    iq_store_scales(p, 2 * h, e, _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8));
-    iq_store_scales(p, 2 * h + 1, e, _mm256_srai_epi16(bytes, 8));
+    iq_store_scales(p, 2 * h, e, dwords_signed_right_16(dwords_left_16(bytes, 8), 8));
+    iq_store_scales(p, 2 * h + 1, e, dwords_signed_right_16(bytes, 8));
 }
 
-/* Rows 8e..8e+7 of a panel. */
-ALWAYS_INLINE void iq_turn(const struct iq_row rows[8], struct k_panel *p, int e, enum k_type type)
+/* Part e of the rows of a panel. */
+ALWAYS_INLINE void iq_turn(const struct iq_row rows[DECODE_ROWS], struct k_panel *p, int e,
+                           enum k_type type)
 {
-    const __m256i flip = _mm256_set1_epi8((char)LEVEL_FLIP);
-    __m256i v[4], z[4];
+    const dwords flip = dwords_set_8((char)LEVEL_FLIP);
+    dwords v[4], z[4];
     turn_rows((const uint8_t *)rows->scale, sizeof(*rows), v);
     for (int h = 0; h < k_pairs(type) / 2; h++) {
         iq_turn_scales(p, h, e, v[h], type);
     }
-    for (int r = 0; r < 8; r++) {
-        p->d[8 * e + r] = rows[r].d;
+    for (int r = 0; r < DECODE_ROWS; r++) {
+        p->d[DECODE_ROWS * e + r] = rows[r].d;
     }
     for (int s = 0; s < 8; s++) {
         const uint8_t *from = (const uint8_t *)rows->weight + s / 2 * 64 + s % 2 * 16;
@@ -193,8 +193,8 @@ ALWAYS_INLINE void iq_turn(const struct iq_row rows[8], struct k_panel *p, int e
         turn_rows(from + 32, sizeof(*rows), z);
         UNROLL(4)
         for (int k = 0; k < 4; k++) {
-            pair_store_step(p->weight[4 * s + k], e, _mm256_xor_si256(v[k], flip),
-                            _mm256_xor_si256(z[k], flip));
+            pair_store_step(p->weight[4 * s + k], e, dwords_xor(v[k], flip),
+                            dwords_xor(z[k], flip));
         }
     }
 }
@@ -202,9 +202,9 @@ ALWAYS_INLINE void iq_turn(const struct iq_row rows[8], struct k_panel *p, int e
 ALWAYS_INLINE void iq_decode(const uint8_t *bytes, size_t stride, struct k_panel *p,
                              enum k_type type, iq_write_row *write_row)
 {
-    for (int e = 0; e < 2; e++) {
-        struct iq_row rows[8];
-        for (int r = 0; r < 8; r++, bytes += stride) {
+    for (int e = 0; e < DECODE_PARTS; e++) {
+        struct iq_row rows[DECODE_ROWS];
+        for (int r = 0; r < DECODE_ROWS; r++, bytes += stride) {
             write_row(bytes, &rows[r]);
         }
         iq_turn(rows, p, e, type);

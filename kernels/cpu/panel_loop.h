@@ -49,6 +49,9 @@ static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
                 const size_t at = (size_t)b * (size_t)in->tokens + (size_t)t;
                 float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
                 panel_prefetch(&next, n, tiles, block_bytes);
+                if (b == in->blocks - 1) {
+                    panel_prefetch_out(item, r, t, end);
+                }
                 switch (end - t) {
                     PANEL_CASE(1)
 #if PANEL_TOKENS >= 2

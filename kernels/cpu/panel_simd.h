@@ -1,43 +1,63 @@
 /*
- * panel_simd.h: 256-bit helpers of the panel decoders, which every level uses:
- * half-width loads run two a cycle where 512-bit masked broadcasts run one, so
- * 512-bit panels are decoded by halves too. Include only in files compiled for
- * AVX2 or more.
+ * panel_simd.h: helpers of the panel decoders, on the vectors of
+ * panel_dwords.h. Include only in files compiled for AVX2 or more.
  */
 #ifndef PANEL_SIMD_H
 #define PANEL_SIMD_H
 
 #include "compiler.h"
+#include "panel_dwords.h"
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Turns 16 bytes of eight rows that are stride apart: out[k] = dword k of every
- * row, row 0 first. */
-ALWAYS_INLINE void turn_rows(const uint8_t *bytes, size_t stride, __m256i out[4])
+/* 16 bytes of rows i, i + 4, ... that are stride apart, a row in each 128 bits. */
+ALWAYS_INLINE dwords load_every_fourth(const uint8_t *row, size_t stride)
 {
-    __m256i v[4];
-    UNROLL(4)
-    for (size_t i = 0; i < 4; i++) {
-        __m128i low = _mm_loadu_si128((const __m128i *)(bytes + i * stride));
-        __m128i high = _mm_loadu_si128((const __m128i *)(bytes + (i + 4) * stride));
-        v[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-    }
-    __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
-    __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
-    out[0] = _mm256_unpacklo_epi64(a, c);
-    out[1] = _mm256_unpackhi_epi64(a, c);
-    out[2] = _mm256_unpacklo_epi64(b, d);
-    out[3] = _mm256_unpackhi_epi64(b, d);
+#define ROW(n) _mm_loadu_si128((const __m128i *)(row + (n)*stride))
+    __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(ROW(0)), ROW(4), 1);
+#ifdef __AVX512BW__
+    __m256i w = _mm256_inserti128_si256(_mm256_castsi128_si256(ROW(8)), ROW(12), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(v), w, 1);
+#else
+    return v;
+#endif
+#undef ROW
 }
 
-/* The low half-floats of eight dwords as f32. */
-ALWAYS_INLINE __m256 low_halves_to_float(__m256i v)
+/* Turns 16 bytes of DECODE_ROWS rows that are stride apart: out[k] = dword k of
+ * every row, row 0 first. */
+ALWAYS_INLINE void turn_rows(const uint8_t *bytes, size_t stride, dwords out[4])
 {
-    v = _mm256_and_si256(v, _mm256_set1_epi32(0xffff));
+    dwords v[4];
+    UNROLL(4)
+    for (size_t i = 0; i < 4; i++) {
+        v[i] = load_every_fourth(bytes + i * stride, stride);
+    }
+    dwords a = dwords_unpack_low_32(v[0], v[1]), b = dwords_unpack_high_32(v[0], v[1]);
+    dwords c = dwords_unpack_low_32(v[2], v[3]), d = dwords_unpack_high_32(v[2], v[3]);
+    out[0] = dwords_unpack_low_64(a, c);
+    out[1] = dwords_unpack_high_64(a, c);
+    out[2] = dwords_unpack_low_64(b, d);
+    out[3] = dwords_unpack_high_64(b, d);
+}
+
+/* The low half-floats of dwords as f32. */
+ALWAYS_INLINE dword_floats low_halves_to_float(dwords v)
+{
+#ifdef __AVX512BW__
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v));
+#else
+    v = dwords_and(v, dwords_set_32(0xffff));
     return _mm256_cvtph_ps(
         _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
+#endif
+}
+
+/* Stores them to [DECODE_ROWS] floats. */
+ALWAYS_INLINE void store_low_halves(float *to, dwords v)
+{
+    dword_floats_store(to, low_halves_to_float(v));
 }
 
 /*
@@ -49,23 +69,18 @@ ALWAYS_INLINE __m256 low_halves_to_float(__m256i v)
  * int16, or shuffling even and odd dwords of both together, works within
  * 128-bit lanes and gives rows in plain order.
  *
- * Stores rows 8e..8e+7, given as one dword a row.
+ * Stores part e of the rows, given as one dword a row.
  */
-ALWAYS_INLINE void pair_store_step(uint8_t step[2][64], int e, __m256i first, __m256i second)
+ALWAYS_INLINE void pair_store_step(uint8_t step[2][64], int e, dwords first, dwords second)
 {
-    __m256i *to = (__m256i *)step[0] + e;
-    _mm256_store_si256(to, _mm256_unpacklo_epi32(first, second));
-    _mm256_store_si256(to + 2, _mm256_unpackhi_epi32(first, second));
+    dwords_store(step[0], e, dwords_unpack_low_32(first, second));
+    dwords_store(step[1], e, dwords_unpack_high_32(first, second));
 }
 
 /* (a & mask_a) | (b & mask_b). */
-ALWAYS_INLINE __m256i merge_bits(__m256i a, __m256i mask_a, __m256i b, __m256i mask_b)
+ALWAYS_INLINE dwords merge_bits(dwords a, dwords mask_a, dwords b, dwords mask_b)
 {
-#ifdef __AVX512VL__
-    return _mm256_ternarylogic_epi32(_mm256_and_si256(a, mask_a), b, mask_b, 0xf8);
-#else
-    return _mm256_or_si256(_mm256_and_si256(a, mask_a), _mm256_and_si256(b, mask_b));
-#endif
+    return dwords_merge(a, mask_a, b, mask_b);
 }
 
 /* Eight bytes at an address that need not be aligned, as a number. */
