@@ -66,7 +66,7 @@ $ cat > in.jsonl <<'J'
 
 # Samples have seeds of their own that depend on nothing but the request's seed and their number; threads,
 # shards and requests under way change nothing.
-$ for i in 1 2 3 4 5; do echo "{\"id\": $i, \"prompt\": \"Spell river.\", \"temperature\": 1, \"seed\": $i}"; done > in.jsonl
+$ for i in 1 2 3 4 5; do echo "{\"id\": $i, \"prompt\": \"Spell river.\", \"temperature\": 30, \"seed\": $i}"; done > in.jsonl
 > go() { dllm run --input in.jsonl -n 8 --num-samples 3 "$@" 2> /dev/null; }
 > plain() { sed 's/"generate_s.*//' "$@"; }
 > go -t 1 | plain > a; go -t 3 --parallel 3 | plain > b; go --parallel 1 | plain > c; cmp a b && cmp a c
