@@ -31,6 +31,22 @@ bool batch_output_has(const struct batch_output *output, const struct batch_job 
     return has;
 }
 
+/* Whether the text is the beginning of a result, however short. */
+static bool is_torn_result(const char *text, size_t size)
+{
+    static const char head[] = "{\"id\": ";
+
+    return memcmp(text, head, size < sizeof head - 1 ? size : sizeof head - 1) == 0;
+}
+
+static int fail_foreign(const struct batch_output *output, long number)
+{
+    return cli_fail(CLI_FAILURE,
+                    "line %ld of \"%s\" is no result of a batch; --resume goes on only with a "
+                    "file that run wrote",
+                    number, output->name);
+}
+
 /* Keeps the key of a line written before. */
 static int take_line(struct batch_output *output, const char *line, size_t size, long number)
 {
@@ -43,10 +59,7 @@ static int take_line(struct batch_output *output, const char *line, size_t size,
     int code = CLI_OK;
 
     if (!key || json_object_set_new(output->done, key, json_true()))
-        code = cli_fail(CLI_FAILURE,
-                        "line %ld of \"%s\" is no result of a batch; --resume goes on only with a "
-                        "file that run wrote",
-                        number, output->name);
+        code = fail_foreign(output, number);
     free(key);
     json_decref(object);
     return code;
@@ -61,6 +74,8 @@ static int take_lines(struct batch_output *output)
 
     for (size_t at = 0; !code && at < text.size;) {
         const char *newline = memchr(text.data + at, '\n', text.size - at);
+        if (!newline && !is_torn_result(text.data + at, text.size - at))
+            code = fail_foreign(output, number + 1);
         if (!newline)
             break;
         code = take_line(output, text.data + at, (size_t)(newline - text.data) - at, ++number);

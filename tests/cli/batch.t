@@ -103,6 +103,7 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 # Ctrl-c: what is under way is finished and written; then 130. A later --resume does the rest.
 $ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\": 64, \"no_early_stop\": true}" % i for i in range(400)))' > in.jsonl
 > timeout --preserve-status -s INT 2 dllm run --input in.jsonl -o o.jsonl --block-length 64 2> /dev/null; echo $?
+> printf hello > other; dllm run --input in.jsonl -o other --resume; cat other; echo
 > python3 -c 'rows = [__import__("json").loads(l) for l in open("o.jsonl")]; print(0 < len(rows) < 400, set(r["finish_reason"] for r in rows) <= {"eos", "length"}, [r["line"] for r in rows] == list(range(1, len(rows) + 1)))'
 % python3
 | 130
@@ -110,8 +111,10 @@ $ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\":
 
 # A full disk and a closed pipe are reported with what was written.
 $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+| hello
 > dllm run --input in.jsonl -n 8 > /dev/full
 !~ 0 answered, 0 failed; *
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
 ! error: standard output could not be written: No space left on device; 0 results were written before
 = 1
 $ for i in $(seq 40); do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
