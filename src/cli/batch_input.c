@@ -93,7 +93,10 @@ static void take_line(struct batch_input *input, size_t length, size_t skip, con
     *size = length;
     input->begin += length + skip;
     input->taken += length + skip;
-    input->line++;
+    if (input->line++ == 0 && length >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+        *line += 3; /* the byte order mark that some editors begin a file with */
+        *size -= 3;
+    }
 }
 
 int batch_input_next(struct batch_input *input, batch_go_on *go_on, void *context,
