@@ -102,11 +102,24 @@ static int fail_unknown(const char *field, const char *name)
     const char *near;
 
     for (int i = 0; i < run_option_table.count; i++)
-        names[i + 1] = run_option_table.options[i].once ? NULL : run_option_table.options[i].name;
+        names[i + 1] = run_option_table.options[i].once || !opts_has(&run_option_table, i)
+                           ? NULL
+                           : run_option_table.options[i].name;
     near = opts_suggest(name, names, run_option_table.count + 1);
     return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; %s%s%s", field,
                     near ? "did you mean \"" : "fields are id and the names of run's options",
                     near ? near : "", near ? "\"?" : "");
+}
+
+/* Options of a whole batch, and those that read a text from a file. */
+static int fail_once(const char *field, int index)
+{
+    if (index == RUN_PROMPT_FILE || index == RUN_INFILL)
+        return cli_fail(CLI_USAGE, "the field \"%s\" names a file; give its text as \"%s\"", field,
+                        index == RUN_INFILL ? "template" : "prompt");
+    return cli_fail(CLI_USAGE,
+                    "the field \"%s\" holds for a whole batch: it belongs on the command line",
+                    field);
 }
 
 static int add_field(struct batch_line *line, const char *field, const json_t *value)
@@ -121,11 +134,28 @@ static int add_field(struct batch_line *line, const char *field, const json_t *v
     if (index < 0)
         return fail_unknown(field, name);
     if (run_option_table.options[index].once)
-        return cli_fail(CLI_USAGE,
-                        "the field \"%s\" holds for a whole batch: it belongs on the "
-                        "command line",
-                        field);
+        return fail_once(field, index);
     return add_value(line, &run_option_table.options[index], value);
+}
+
+static bool says_no(const json_t *value)
+{
+    return json_is_false(value) || (json_is_array(value) && json_array_size(value) == 0);
+}
+
+/* A flag that is false and an empty list hold against the command line's. */
+static void deny_inherited(struct batch_line *line, const json_t *object)
+{
+    char name[NAME_MOST];
+    const char *field;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, field, value)
+    {
+        option_name(field, name);
+        if (says_no(value) && strcmp(field, "id") != 0)
+            line->opts.values[opts_find(&run_option_table, name)].denied = true;
+    }
 }
 
 int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base)
@@ -141,6 +171,7 @@ int batch_line_parse(struct batch_line *line, const json_t *object, const struct
             return code;
     }
     opts_parse(&run_option_table, line->word_count, line->words, &line->opts);
+    deny_inherited(line, object);
     opts_inherit(&line->opts, base);
     return line->opts.problem[0] ? cli_fail(CLI_USAGE, "%s", line->opts.problem) : CLI_OK;
 }

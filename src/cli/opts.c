@@ -270,7 +270,8 @@ void opts_inherit(struct opts *opts, const struct opts *base)
 
     for (int i = 0; i < opts->table->count; i++) {
         int group = opts->table->options[i].group;
-        taken[i] = opts->values[i].given || (group && group_given(opts, group));
+        taken[i] =
+            opts->values[i].given || opts->values[i].denied || (group && group_given(opts, group));
     }
     for (int i = 0; i < opts->table->conflict_count; i++) {
         struct opt_conflict pair = opts->table->conflicts[i];

@@ -70,6 +70,7 @@ struct opt_table {
 struct opt_value {
     int given;     /* how many times */
     bool borrowed; /* texts and ids belong to other options */
+    bool denied;   /* not given, and not to be inherited either */
     const char *text;
     int64_t integer;
     double number;
@@ -95,7 +96,7 @@ void opts_parse(const struct opt_table *table, int argc, char **argv, struct opt
 void opts_free(struct opts *opts);
 
 /* Takes the values that opts lacks from those of another line, by the same table,
- * but none that contradicts what was given, and looks for contradictions again.
+ * but none that is denied or contradicts what was given, and looks for contradictions again.
  * base must outlive opts. */
 void opts_inherit(struct opts *opts, const struct opts *base);
 

@@ -64,6 +64,20 @@ $ cat > in.jsonl <<'J'
 | 13 13 a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages, or text with gaps: --template or --infill
 | 14 "b" 85
 
+# A false flag and an empty list hold against the command line's. A byte order mark and carriage returns are
+# no part of the requests. Files are not read for a line.
+$ printf '\357\273\277{"prompt": "x", "no_early_stop": false}\r\n{"prompt": "x", "stop": []}\n{"prompt": "x", "infill": "-"}\n' > in.jsonl
+> echo '{"prompt": "x", "prompt_file": "f"}' >> in.jsonl; echo '{"prompt": "x", "history": "f"}' >> in.jsonl
+> dllm run --input in.jsonl -n 4 --no-early-stop --stop q 2> /dev/null | python3 -c 'import json, sys
+> for line in sys.stdin:
+>     r = json.loads(line); print(r["line"], r.get("error") or (r["settings"]["early_stop"], r["settings"]["stop"]))'
+% python3
+| 1 (True, ['q'])
+| 2 (False, [])
+| 3 the field "infill" names a file; give its text as "template"
+| 4 the field "prompt_file" names a file; give its text as "prompt"
+| 5 unknown field "history"; fields are id and the names of run's options
+
 # Samples have seeds of their own that depend on nothing but the request's seed and their number; threads,
 # shards and requests under way change nothing.
 $ for i in 1 2 3 4 5; do echo "{\"id\": $i, \"prompt\": \"Spell river.\", \"temperature\": 30, \"seed\": $i}"; done > in.jsonl
@@ -89,6 +103,7 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 > dllm run --input in.jsonl -n 8 -o torn.jsonl --resume 2>&1 | sed 's/;.*//'; grep -o '"text": [^,]*' torn.jsonl
 > dllm run --input in.jsonl -n 8 -o torn.jsonl; echo $?
 > echo hello > other; dllm run --input in.jsonl -o other --resume; cat other
+> printf hello > other; dllm run --input in.jsonl -o other --resume; cat other; echo
 | 0
 | 3 answered, 0 failed
 | "text": "59"
@@ -96,14 +111,15 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 | "text": "61"
 | 2
 | hello
+| hello
 ! error: "torn.jsonl" has something in it already; go on with it by --resume, or name another file
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
 ! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
 = 0
 
 # Ctrl-c: what is under way is finished and written; then 130. A later --resume does the rest.
 $ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\": 64, \"no_early_stop\": true}" % i for i in range(400)))' > in.jsonl
 > timeout --preserve-status -s INT 2 dllm run --input in.jsonl -o o.jsonl --block-length 64 2> /dev/null; echo $?
-> printf hello > other; dllm run --input in.jsonl -o other --resume; cat other; echo
 > python3 -c 'rows = [__import__("json").loads(l) for l in open("o.jsonl")]; print(0 < len(rows) < 400, set(r["finish_reason"] for r in rows) <= {"eos", "length"}, [r["line"] for r in rows] == list(range(1, len(rows) + 1)))'
 % python3
 | 130
@@ -111,10 +127,8 @@ $ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\":
 
 # A full disk and a closed pipe are reported with what was written.
 $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
-| hello
 > dllm run --input in.jsonl -n 8 > /dev/full
 !~ 0 answered, 0 failed; *
-! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
 ! error: standard output could not be written: No space left on device; 0 results were written before
 = 1
 $ for i in $(seq 40); do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
