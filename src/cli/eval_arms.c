@@ -6,11 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of run that an arm has no use for: the question is the prompt, and the output is
- * collected, not shown. */
-static const char *const unused[] = {"prompt",          "prompt-file", "prompt-tokens", "messages",
-                                     "suffix",          "json",        "verbose",       "visual",
-                                     "dump-step-stats", "trace",       "color-by",      "pause"};
+/* What an arm may say of a run as a whole, and what it may not say of a request: the question is
+ * the prompt, and there is one answer. */
+static const char *const of_the_run[] = {"model",  "pull",      "force", "threads",
+                                         "device", "cpu-level", NULL};
+static const char *const not_of_an_arm[] = {"prompt",   "prompt-tokens", "messages",
+                                            "template", "num-samples",   NULL};
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
 
 /* One word from *text into out, quotes left out; false when a quote is not closed. */
 static bool copy_word(const char **text, char **out)
@@ -67,22 +75,30 @@ int eval_arm_parse(const struct eval_arm *arm, const char *question, struct opts
     return run_check_values(out);
 }
 
+static bool is_unused(const struct opt *option)
+{
+    if (option->kind == OPT_OPERAND)
+        return false; /* two prompts: found when the options are read with a question */
+    return option->once ? !is_among(of_the_run, option->name)
+                        : is_among(not_of_an_arm, option->name);
+}
+
 static int refuse_unused(const struct eval_arm *arm)
 {
+    const char *found = NULL;
     struct opts opts;
 
     opts_parse(&run_option_table, arm->word_count, arm->words, &opts);
     for (int i = 0; i < run_option_table.count; i++)
-        for (size_t u = 0; opts.values[i].given && u < sizeof unused / sizeof *unused; u++)
-            if (strcmp(run_option_table.options[i].name, unused[u]) == 0) {
-                opts_free(&opts);
-                return cli_fail(CLI_USAGE,
-                                "arm \"%s\": --%s has no place in an arm, which gets the "
-                                "questions as prompts and keeps the answers",
-                                arm->name, unused[u]);
-            }
+        if (opts.values[i].given && is_unused(&run_option_table.options[i]))
+            found = run_option_table.options[i].name;
     opts_free(&opts);
-    return CLI_OK;
+    if (!found)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "arm \"%s\": --%s has no place in an arm, which gets the questions as prompts "
+                    "and keeps the answers",
+                    arm->name, found);
 }
 
 /* What the options say of the model. */

@@ -1,7 +1,7 @@
 /* eval_ask.c: one model at a time, all its arms question by question. */
 #include "eval_ask.h"
 
-#include "run_options.h"
+#include "request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,62 +35,24 @@ static int stop_on_interrupt(void *context, const struct dllm_step *step)
     return cli_interrupted();
 }
 
-static int encode(const struct asking *asking, const struct opts *opts, struct dllm_ids *ids,
-                  bool *chat)
-{
-    struct prompt_source source = run_prompt_source(opts);
-    struct prompt prompt;
-    int code = prompt_read(&prompt, &source);
-
-    if (!code)
-        code = prompt_encode(&prompt, asking->engine, ids, chat);
-    prompt_free(&prompt);
-    return code;
-}
-
-static struct dllm_string *stop_strings(const struct opt_value *stop)
-{
-    struct dllm_string *list = calloc((size_t)stop->given + 1, sizeof *list);
-
-    for (int i = 0; list && i < stop->given; i++)
-        list[i] = (struct dllm_string){stop->texts[i], strlen(stop->texts[i])};
-    return list;
-}
-
-/* Refuses what cannot fit, as run does. */
-static int check_memory(const struct asking *asking, size_t prompt, const struct opts *opts,
-                        const struct dllm_generate_options *settings)
-{
-    int rows = settings->block_length ? settings->block_length : settings->max_tokens;
-
-    return cli_check_memory(asking->engine, prompt + (size_t)settings->max_tokens, (size_t)rows,
-                            opts->values[RUN_FORCE].given);
-}
-
 /* Generates with the options; the result is the caller's to free. */
 static int generate(const struct asking *asking, struct dllm_session *session,
                     const struct opts *opts, struct dllm_result *result)
 {
-    struct dllm_string *stops = stop_strings(&opts->values[RUN_STOP]);
-    struct dllm_generate_options settings;
-    struct dllm_ids ids = {0};
     struct dllm_error error = {0};
-    bool chat;
-    int code = stops ? encode(asking, opts, &ids, &chat) : cli_fail(CLI_FAILURE, "out of memory");
+    struct request request;
+    int code = request_read(&request, opts);
 
-    if (!code) {
-        run_settings(opts, asking->engine, chat, &settings);
-        settings.stop = stops;
-        settings.stop_count = (size_t)opts->values[RUN_STOP].given;
-        settings.on_step = stop_on_interrupt;
-        code = check_memory(asking, ids.count, opts, &settings);
-    }
-    if (!code && dllm_generate(session, ids.ids, ids.count, &settings, result, &error))
+    if (!code)
+        code = request_prepare(&request, asking->engine);
+    request.facts.settings.on_step = stop_on_interrupt;
+    if (!code)
+        code = request_check_memory(&request, asking->engine);
+    if (!code && request_generate(&request, session, result, &error))
         code = cli_fail_error(&error);
     if (!code && result->finish == DLLM_FINISH_INTERRUPTED)
         code = CLI_INTERRUPTED;
-    dllm_ids_free(&ids);
-    free(stops);
+    request_free(&request);
     return code;
 }
 

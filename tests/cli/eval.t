@@ -51,6 +51,10 @@ $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --json"
 ! error: arm "a": --json has no place in an arm, which gets the questions as prompts and keeps the answers
 = 2
+$ for o in "--input x" "--template [[3]]" "--num-samples 2"; do dllm eval q.jsonl -a "a: $o" 2>&1 | cut -c1-45; done
+| error: arm "a": --input has no place in an ar
+| error: arm "a": --template has no place in an
+| error: arm "a": --num-samples has no place in
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --steps 2" -a a
 ! error: two arms are called "a"
 = 2
