@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the tables of README.md, docs/benchmarks.md and docs/correctness.md from bench/results/*.json.
+"""Makes the tables of README.md and of pages in docs from bench/results/*.json.
 
 usage: scripts/bench_table.py [--check]
 
@@ -16,8 +16,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import bench_results as results
 
-PAGES = ("README.md", "docs/benchmarks.md", "docs/correctness.md")
+PAGES = ("README.md", "docs/benchmarks.md", "docs/correctness.md", "docs/demo-model.md",
+         "docs/decoding.md")
 EMPTY = "Not measured yet.\n"
+COMMON_OPTIONS = "-n 64 --temperature 0 -t 1"  # of every arm in bench/results/decoding.json
 
 
 def table(head, rows):
@@ -150,7 +152,61 @@ def divergence_table():
                   for _, result in results.read("divergence") for row in result["rows"]])
 
 
-TABLES = {"speed": speed_table, "compare": lambda: comparison_table("model"),
+def evaluated(name):
+    return [result for found, result in results.read("eval") if found == name]
+
+
+def against_first(arm):
+    """The paired difference in points with its interval, and what makes it up."""
+    pair = arm["against_first"]
+    return ["%+.1f (%+.1f to %+.1f)" % tuple(100 * pair[key] for key in ("difference", "low", "high")),
+            "+%d -%d, %.2g" % (pair["better"], pair["worse"], pair["mcnemar_p"])]
+
+
+def arm_row(result, arm):
+    first = arm is result["arms"][0]
+    return ["%.1f %%" % (100 * arm["right"] / result["asked"])] + (
+        ["", ""] if first else against_first(arm)) + [
+            "%.1f" % arm["forwards_per_answer"], "%.0f" % arm["rows_per_answer"]]
+
+
+ARM_HEAD = ["right", "against the first, points (95 %)", "better, worse, p", "forwards", "rows"]
+
+
+def demo_table():
+    return table(["steps/block"] + ARM_HEAD, [[arm["name"]] + arm_row(result, arm)
+                                              for result in evaluated("eval_demo") for arm in result["arms"]])
+
+
+def decoding_table():
+    """The times are those of a smaller run on a machine that did nothing else."""
+    seconds = {arm["name"]: arm["seconds_per_answer"]
+               for result in evaluated("decoding_time") for arm in result["arms"]}
+    rows = []
+    for result in evaluated("decoding"):
+        first = seconds.get(result["arms"][0]["name"])
+        for arm in result["arms"]:
+            own = seconds.get(arm["name"])
+            time = "%.1f ms, %.1fx" % (1000 * own, first / own) if own and first else "not measured"
+            rows.append(["`%s`" % arm["options"].replace(COMMON_OPTIONS, "").strip()] +
+                        arm_row(result, arm) + [time])
+    return table(["options"] + ARM_HEAD + ["time"], rows)
+
+
+def kinds_table(name):
+    """A row per kind, a column per arm."""
+    rows, head = [], ["kind", "asked"]
+    for result in evaluated(name):
+        head += [arm["name"] for arm in result["arms"]]
+        for kind, first in result["arms"][0]["kinds"].items():
+            rows.append([kind, str(first["asked"])] +
+                        ["%.0f %%" % (100 * arm["kinds"][kind]["right"] / first["asked"])
+                         for arm in result["arms"]])
+    return table(head, rows)
+
+
+TABLES = {"demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
+          "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
           "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
           "parity": parity_table, "divergence": divergence_table}

@@ -283,7 +283,9 @@ class Trainer:
                 self.save()
                 print(f"check {self.step} {check(self.net, self.tok, rows)}", flush=True)
         self.save()
-        print(f"end {self.step} {self.seconds:.0f} s {check(self.net, self.tok, rows)}", flush=True)
+        if self.step == self.options.steps:
+            print(f"end {self.step} {self.seconds:.0f} s {check(self.net, self.tok, rows)}",
+                  flush=True)
 
 
 def main():
