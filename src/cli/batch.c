@@ -197,47 +197,6 @@ static bool put_job(struct batch *batch, const struct batch_job *job)
     return !ended;
 }
 
-/* The object of a line, and the id it is known by: its own, or its line's number. */
-static void parse_job(struct batch *batch, const char *line, size_t size, struct batch_job *job)
-{
-    json_error_t where;
-    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &where);
-    json_t *id = json_object_get(object, "id");
-
-    job->line = batch->input.line;
-    if (!object)
-        snprintf(job->problem, sizeof job->problem, "the line is not valid JSON: column %d: %s",
-                 where.column, where.text);
-    else if (!json_is_object(object))
-        snprintf(job->problem, sizeof job->problem,
-                 "the line is not a JSON object such as {\"id\": 1, \"prompt\": \"Hello\"}");
-    else if (id && !json_is_string(id) && !json_is_integer(id))
-        snprintf(job->problem, sizeof job->problem, "the id must be a text or a whole number");
-    else
-        job->object = json_incref(object);
-    job->id = !job->object ? json_null() : id ? json_incref(id) : json_integer(job->line);
-    json_decref(object);
-}
-
-/* An id that came before would be answered twice, and only once after a resume. */
-static void refuse_repeated(struct batch *batch, struct batch_job *job)
-{
-    char *key = batch_key(job->id, job->line, 0);
-
-    if (key && json_object_get(batch->seen, key)) {
-        snprintf(job->problem, sizeof job->problem,
-                 "the id is that of an earlier line; each needs its own (without one, a line's "
-                 "number counts)");
-        json_decref(job->object);
-        json_decref(job->id);
-        job->object = NULL;
-        job->id = json_null();
-    } else if (key) {
-        json_object_set_new(batch->seen, key, json_true());
-    }
-    free(key);
-}
-
 /* How many samples the line asks for; a wrong number shows when it is parsed. */
 static int samples_of(const struct batch *batch, const json_t *object)
 {
@@ -280,14 +239,6 @@ static bool put_samples(struct batch *batch, const struct batch_job *request)
     return true;
 }
 
-static bool is_blank(const char *line, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (!strchr(" \t\r", line[i]))
-            return false;
-    return true;
-}
-
 /* Hands out all requests of the shard. */
 static int feed(struct batch *batch)
 {
@@ -297,13 +248,13 @@ static int feed(struct batch *batch)
     int code;
 
     while (more) {
-        struct batch_job request = {0};
+        struct batch_job request;
         if ((code = batch_input_next(&batch->input, go_on, batch, &line, &size)) || !line)
             return code;
-        if ((batch->input.line - 1) % batch->shards != batch->shard - 1 || is_blank(line, size))
+        if ((batch->input.line - 1) % batch->shards != batch->shard - 1 ||
+            batch_line_is_blank(line, size))
             continue;
-        parse_job(batch, line, size, &request);
-        refuse_repeated(batch, &request);
+        batch_job_parse(&request, line, size, batch->input.line, batch->seen);
         more = put_samples(batch, &request);
         batch_job_clear(&request);
     }

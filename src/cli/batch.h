@@ -1,6 +1,6 @@
 /*
- * batch.h: run --input: many requests, one JSON object a line, answered by
- * several sessions at once, results written in input order.
+ * batch.h: run --input (score --input has parts of it): many requests, one JSON object a line,
+ * answered by several sessions at once, results written in input order.
  *
  * The main thread reads lines (batch_input.c) and hands out jobs; each worker
  * turns one into options (batch_line.c), generates and makes the line of the
@@ -45,14 +45,17 @@ int batch_input_next(struct batch_input *input, batch_go_on *go_on, void *contex
 
 /* --- one line --- */
 
-/* A request of a line, as an option line of run. */
+/* A request of a line, as an option line of the command. */
 struct batch_line {
     char **words; /* owned */
     int word_count;
     struct opts opts;
 };
 
-/* Reads the object's fields as run's options, those of base where it has none.
+/* Nothing but white space. */
+bool batch_line_is_blank(const char *line, size_t size);
+
+/* Reads the object's fields as options of base's command, those of base where it has none.
  * 0, or the exit code after a message. Free with batch_line_free, whatever came
  * out; base must live until then. */
 int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base);
@@ -62,17 +65,28 @@ void batch_line_free(struct batch_line *line);
 
 enum batch_state { BATCH_FREE = 0, BATCH_READY, BATCH_RUNNING, BATCH_DONE };
 
+enum { BATCH_NO_SAMPLE = -1 };
+
 /* One sample of one line. */
 struct batch_job {
     enum batch_state state;
     json_t *id; /* null where the line has none that can be used */
     long line;
-    int sample;
+    int sample;     /* BATCH_NO_SAMPLE: the command has none */
     json_t *object; /* the request; NULL: the line is none, problem says why */
     char problem[200];
     char *result; /* the line to write, its end included; owned; NULL without memory */
     bool failed;
 };
+
+/* Makes a new job of a line: its object and the id it is known by. An id that is in
+ * seen came before (it would be answered twice, and only once after a resume); a new one
+ * is put there. */
+void batch_job_parse(struct batch_job *job, const char *line, size_t size, long number,
+                     json_t *seen);
+/* Fills in result and failed: who it is for, then the result (released), or the problem if
+ * that is NULL. */
+void batch_job_finish(struct batch_job *job, json_t *result, const char *problem);
 
 /* Seed of a sample: sample 0 has the request's own; sample k has the upper 63 bits
  * of splitmix64's k-th output from that seed, whatever else is generated. */

@@ -5,6 +5,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The object of a line, and the id it is known by: its own, or its line's number. */
+static void parse(struct batch_job *job, const char *line, size_t size)
+{
+    json_error_t where;
+    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &where);
+    json_t *id = json_object_get(object, "id");
+
+    if (!object)
+        snprintf(job->problem, sizeof job->problem, "the line is not valid JSON: column %d: %s",
+                 where.column, where.text);
+    else if (!json_is_object(object))
+        snprintf(job->problem, sizeof job->problem,
+                 "the line is not a JSON object such as {\"id\": 1, \"prompt\": \"Hello\"}");
+    else if (id && !json_is_string(id) && !json_is_integer(id))
+        snprintf(job->problem, sizeof job->problem, "the id must be a text or a whole number");
+    else
+        job->object = json_incref(object);
+    job->id = !job->object ? json_null() : id ? json_incref(id) : json_integer(job->line);
+    json_decref(object);
+}
+
+void batch_job_parse(struct batch_job *job, const char *line, size_t size, long number,
+                     json_t *seen)
+{
+    char *key;
+
+    *job = (struct batch_job){.line = number};
+    parse(job, line, size);
+    key = batch_key(job->id, job->line, 0);
+    if (key && json_object_get(seen, key)) {
+        snprintf(job->problem, sizeof job->problem,
+                 "the id is that of an earlier line; each needs its own (without one, a line's "
+                 "number counts)");
+        json_decref(job->object);
+        json_decref(job->id);
+        job->object = NULL;
+        job->id = json_null();
+    } else if (key) {
+        json_object_set_new(seen, key, json_true());
+    }
+    free(key);
+}
+
 uint64_t batch_sample_seed(uint64_t seed, int sample)
 {
     uint64_t z = seed + (uint64_t)sample * UINT64_C(0x9e3779b97f4a7c15);
@@ -76,23 +119,25 @@ static json_t *answer(const struct batch_job *job, const struct opts *base,
     return object;
 }
 
-/* The line: who it is for, then the result or the error. */
-static char *line_of(const struct batch_job *job, json_t *result, const char *problem)
+void batch_job_finish(struct batch_job *job, json_t *result, const char *problem)
 {
-    json_t *object = json_pack("{s:O, s:I, s:i}", "id", job->id, "line", (json_int_t)job->line,
-                               "sample", job->sample);
-    char *text = NULL, *line = NULL;
+    json_t *object = json_pack("{s:O, s:I}", "id", job->id, "line", (json_int_t)job->line);
+    char *text = NULL;
 
+    job->failed = result == NULL;
+    job->result = NULL;
+    if (job->sample != BATCH_NO_SAMPLE)
+        json_object_set_new(object, "sample", json_integer(job->sample));
     if (result && json_object_update(object, result) == 0)
         text = json_dumps(object, JSON_REAL_PRECISION(9));
     else if (!result &&
              json_object_set_new(object, "error", out_json_text(problem, strlen(problem))) == 0)
         text = json_dumps(object, 0);
-    if (text && asprintf(&line, "%s\n", text) < 0)
-        line = NULL;
+    if (text && asprintf(&job->result, "%s\n", text) < 0)
+        job->result = NULL;
     free(text);
     json_decref(object);
-    return line;
+    json_decref(result);
 }
 
 void batch_job_run(struct batch_job *job, const struct opts *base, const struct dllm_engine *engine,
@@ -104,9 +149,7 @@ void batch_job_run(struct batch_job *job, const struct opts *base, const struct 
     cli_capture_errors(&capture);
     result = answer(job, base, engine, session);
     cli_capture_errors(NULL);
-    job->failed = result == NULL;
-    job->result = line_of(job, result, capture.message);
-    json_decref(result);
+    batch_job_finish(job, result, capture.message);
 }
 
 void batch_job_clear(struct batch_job *job)

@@ -1,4 +1,4 @@
-/* batch_line.c: the fields of a request are run's options by name. */
+/* batch_line.c: the fields of a request are the command's options by name. */
 #include "batch.h"
 
 #include <stdlib.h>
@@ -96,33 +96,37 @@ static void option_name(const char *field, char out[NAME_MOST])
             *at = '-';
 }
 
-static int fail_unknown(const char *field, const char *name)
+static int fail_unknown(const struct opt_table *table, const char *field, const char *name)
 {
     const char *names[OPT_LIMIT + 1] = {"tokens"};
     const char *near;
 
-    for (int i = 0; i < run_option_table.count; i++)
-        names[i + 1] = run_option_table.options[i].once || !opts_has(&run_option_table, i)
-                           ? NULL
-                           : run_option_table.options[i].name;
-    near = opts_suggest(name, names, run_option_table.count + 1);
-    return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; %s%s%s", field,
-                    near ? "did you mean \"" : "fields are id and the names of run's options",
-                    near ? near : "", near ? "\"?" : "");
+    for (int i = 0; i < table->count; i++)
+        names[i + 1] =
+            table->options[i].once || !opts_has(table, i) ? NULL : table->options[i].name;
+    near = opts_suggest(name, names, table->count + 1);
+    if (near)
+        return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; did you mean \"%s\"?", field, near);
+    return cli_fail(CLI_USAGE,
+                    "unknown field \"%.60s\"; fields are id and the names of %s's options", field,
+                    table->command);
 }
 
 /* Options of a whole batch, and those that read a text from a file. */
-static int fail_once(const char *field, int index)
+static int fail_once(const char *field, const char *name)
 {
-    if (index == RUN_PROMPT_FILE || index == RUN_INFILL)
+    bool infill = strcmp(name, "infill") == 0;
+
+    if (infill || strcmp(name, "prompt-file") == 0)
         return cli_fail(CLI_USAGE, "the field \"%s\" names a file; give its text as \"%s\"", field,
-                        index == RUN_INFILL ? "template" : "prompt");
+                        infill ? "template" : "prompt");
     return cli_fail(CLI_USAGE,
                     "the field \"%s\" holds for a whole batch: it belongs on the command line",
                     field);
 }
 
-static int add_field(struct batch_line *line, const char *field, const json_t *value)
+static int add_field(struct batch_line *line, const struct opt_table *table, const char *field,
+                     const json_t *value)
 {
     char name[NAME_MOST];
     int index;
@@ -130,12 +134,12 @@ static int add_field(struct batch_line *line, const char *field, const json_t *v
     if (strcmp(field, "id") == 0 || json_is_null(value))
         return CLI_OK;
     option_name(field, name);
-    index = opts_find(&run_option_table, name);
+    index = opts_find(table, name);
     if (index < 0)
-        return fail_unknown(field, name);
-    if (run_option_table.options[index].once)
-        return fail_once(field, index);
-    return add_value(line, &run_option_table.options[index], value);
+        return fail_unknown(table, field, name);
+    if (table->options[index].once)
+        return fail_once(field, name);
+    return add_value(line, &table->options[index], value);
 }
 
 static bool says_no(const json_t *value)
@@ -154,8 +158,16 @@ static void deny_inherited(struct batch_line *line, const json_t *object)
     {
         option_name(field, name);
         if (says_no(value) && strcmp(field, "id") != 0)
-            line->opts.values[opts_find(&run_option_table, name)].denied = true;
+            line->opts.values[opts_find(line->opts.table, name)].denied = true;
     }
+}
+
+bool batch_line_is_blank(const char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\r", line[i]))
+            return false;
+    return true;
 }
 
 int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base)
@@ -167,10 +179,10 @@ int batch_line_parse(struct batch_line *line, const json_t *object, const struct
     *line = (struct batch_line){0};
     json_object_foreach((json_t *)object, field, value)
     {
-        if ((code = add_field(line, field, value)))
+        if ((code = add_field(line, base->table, field, value)))
             return code;
     }
-    opts_parse(&run_option_table, line->word_count, line->words, &line->opts);
+    opts_parse(base->table, line->word_count, line->words, &line->opts);
     deny_inherited(line, object);
     opts_inherit(&line->opts, base);
     return line->opts.problem[0] ? cli_fail(CLI_USAGE, "%s", line->opts.problem) : CLI_OK;

@@ -43,7 +43,7 @@ static int fail_foreign(const struct batch_output *output, long number)
 {
     return cli_fail(CLI_FAILURE,
                     "line %ld of \"%s\" is no result of a batch; --resume goes on only with a "
-                    "file that run wrote",
+                    "file of results",
                     number, output->name);
 }
 
@@ -53,7 +53,7 @@ static int take_line(struct batch_output *output, const char *line, size_t size,
     json_t *object = json_loadb(line, size, 0, NULL);
     const json_t *id = json_object_get(object, "id"), *at = json_object_get(object, "line"),
                  *sample = json_object_get(object, "sample");
-    char *key = id && json_is_integer(at) && json_is_integer(sample)
+    char *key = id && json_is_integer(at) && (!sample || json_is_integer(sample))
                     ? batch_key(id, (long)json_integer_value(at), (int)json_integer_value(sample))
                     : NULL;
     int code = CLI_OK;

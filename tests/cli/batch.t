@@ -113,8 +113,8 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 | hello
 | hello
 ! error: "torn.jsonl" has something in it already; go on with it by --resume, or name another file
-! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
-! error: line 1 of "other" is no result of a batch; --resume goes on only with a file that run wrote
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 = 0
 
 # Ctrl-c: what is under way is finished and written; then 130. A later --resume does the rest.
