@@ -505,6 +505,50 @@ DLLM_API enum dllm_status dllm_fill(struct dllm_session *session, const int32_t 
 /* Accepts a zeroed record. */
 DLLM_API void dllm_result_free(struct dllm_result *result);
 
+/* ----------------------------------------------------------- likelihood --- */
+
+/* After each batch of samples. Return 0 to go on; anything else ends with
+ * DLLM_INTERRUPTED. */
+typedef int dllm_score_callback(void *context, int done, int samples);
+
+struct dllm_score_options {
+    int samples;      /* of the estimate, at least 1 */
+    int batch;        /* samples whose numbers of masks are spread evenly; at least 1 */
+    double cfg_scale; /* 0: off */
+    uint64_t seed;
+    bool allow_long;
+    dllm_score_callback *on_samples; /* may be NULL */
+    void *context;
+};
+
+/* The published settings: 128 samples in batches of 16. */
+DLLM_API void dllm_score_defaults(struct dllm_score_options *options);
+
+/* An answer and what it follows. Not owned; the prompt may be empty. */
+struct dllm_score_query {
+    const int32_t *prompt;
+    size_t prompt_count;
+    const int32_t *answer; /* without the model's mask */
+    size_t answer_count;   /* at least 1 */
+};
+
+struct dllm_likelihood {
+    double log_likelihood; /* of the whole answer, natural */
+    double standard_error; /* of that, from the batches; NaN if there is one alone */
+    int samples;
+    int forward_passes; /* a guided sample counts two */
+    double seconds;
+};
+
+/* Estimates the log-likelihood of an answer: samples of the answer with some of its
+ * tokens masked, the cross entropies of the masked ones divided by their share, the
+ * mean over the samples, negated (LLaDA's Monte-Carlo estimate of a lower bound).
+ * It depends on query, samples, batch, cfg_scale and seed alone. */
+DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
+                                     const struct dllm_score_query *query,
+                                     const struct dllm_score_options *options,
+                                     struct dllm_likelihood *result, struct dllm_error *error);
+
 /* --------------------------------------------------------- measurements --- */
 
 /* Operations a second that the engine's threads reach now in a loop on

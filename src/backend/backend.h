@@ -231,6 +231,11 @@ enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows 
                                    const struct pick_rules *rules, const int32_t *positions,
                                    struct pick *picks, struct dllm_error *error);
 
+/* losses[i] = cross entropy of id targets[i] in row first + i of the logits
+ * (cross_entropy.h); not finite where the row is bad. */
+void backend_cross_entropy_rows(struct backend *backend, struct backend_rows logits,
+                                const int32_t *targets, double *losses);
+
 /* Since the last reset: seconds per kind of operation, and what the matmuls
  * took: operations (two per multiply-add) by the kind of arithmetic their
  * weights ask for, and bytes of weights. */

@@ -1,5 +1,6 @@
-/* cpu_logits.c: guidance and picks over rows of logits, an item a row. */
+/* cpu_logits.c: guidance, picks and cross entropies over rows of logits, an item a row. */
 #include "backend_cpu.h"
+#include "cross_entropy.h"
 
 #include <stdatomic.h>
 
@@ -74,4 +75,29 @@ enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows 
         return DLLM_OK;
     /* The first bad row again, now for its message: the same on any thread count. */
     return pick_one(&job, atomic_load(&job.first_bad), 0, error);
+}
+
+struct cross_entropy_job {
+    const struct backend *backend;
+    struct backend_rows logits;
+    const int32_t *targets;
+    double *losses;
+};
+
+static void cross_entropy_item(void *context, int item, int worker)
+{
+    const struct cross_entropy_job *job = context;
+    const struct backend_buffer *logits = job->logits.buffer;
+
+    job->losses[item] =
+        cross_entropy_row(row_of(logits, job->logits.first + item), logits->width,
+                          job->targets[item], backend_cpu_scratch(job->backend, worker));
+}
+
+void backend_cross_entropy_rows(struct backend *backend, struct backend_rows logits,
+                                const int32_t *targets, double *losses)
+{
+    struct cross_entropy_job job = {backend, logits, targets, losses};
+
+    backend_cpu_run(backend, logits.count, cross_entropy_item, &job, &backend->profile.other);
 }

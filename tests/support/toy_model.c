@@ -3,6 +3,8 @@
  */
 #include "toy_model.h"
 
+#include "cross_entropy.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,11 +36,25 @@ static struct pick_rules without_mask_ban(const struct pick_rules *rules, int32_
     return changed;
 }
 
+/* Logits of a row of a pass, or under guidance of two. */
+static void toy_row(const struct toy_model *toy, const int32_t *ids, const int32_t *unguided,
+                    double cfg_scale, int length, int row, float *logits)
+{
+    float other[TOY_VOCAB];
+
+    toy_logits(toy, ids, length, row, logits);
+    if (!unguided)
+        return;
+    toy_logits(toy, unguided, length, row, other);
+    for (int t = 0; t < TOY_VOCAB; t++)
+        logits[t] = other[t] + (float)(cfg_scale + 1) * (logits[t] - other[t]);
+}
+
 static enum dllm_status toy_score(void *context, const struct denoise_request *request,
                                   struct pick *picks, struct dllm_error *error)
 {
     struct toy_model *toy = context;
-    float logits[TOY_VOCAB], unguided[TOY_VOCAB];
+    float logits[TOY_VOCAB];
     void *scratch = aligned_alloc(64, pick_scratch_bytes(TOY_VOCAB));
     int32_t *room = malloc((size_t)request->rules->banned_count * sizeof *room);
     struct pick_rules rules =
@@ -48,13 +64,8 @@ static enum dllm_status toy_score(void *context, const struct denoise_request *r
     toy->calls++;
     toy->rows += request->count;
     for (int i = 0; i < request->count && status == DLLM_OK; i++) {
-        toy_logits(toy, request->canvas, request->length, request->rows[i], logits);
-        if (request->unguided) {
-            toy_logits(toy, request->unguided, request->length, request->rows[i], unguided);
-            for (int t = 0; t < TOY_VOCAB; t++)
-                logits[t] =
-                    unguided[t] + (float)(request->cfg_scale + 1) * (logits[t] - unguided[t]);
-        }
+        toy_row(toy, request->canvas, request->unguided, request->cfg_scale, request->length,
+                request->rows[i], logits);
         if (toy->calls == toy->fail_at)
             logits[3] = NAN;
         status =
@@ -74,4 +85,37 @@ struct denoise_model toy_denoise_model(struct toy_model *toy, bool dream)
                                   .mask_id = TOY_MASK,
                                   .eos_id = TOY_EOS,
                                   .eot_id = TOY_EOT};
+}
+
+static enum dllm_status toy_losses(void *context, const struct score_request *request,
+                                   double *losses, struct dllm_error *error)
+{
+    struct toy_model *toy = context;
+    _Alignas(64) char scratch[64];
+    float logits[TOY_VOCAB];
+    int at = 0;
+
+    (void)error;
+    toy->calls++;
+    for (int i = 0; i < request->canvas_count; i++) {
+        const struct score_canvas *canvas = &request->canvases[i];
+        toy->rows += canvas->count;
+        for (int row = 0; row < canvas->count; row++, at++) {
+            toy_row(toy, canvas->ids, canvas->unguided, request->cfg_scale, request->length,
+                    canvas->rows[row], logits);
+            if (toy->calls == toy->fail_at)
+                logits[3] = NAN;
+            losses[at] = cross_entropy_row(logits, TOY_VOCAB, request->targets[at], scratch);
+        }
+    }
+    return DLLM_OK;
+}
+
+struct score_model toy_score_model(struct toy_model *toy, bool shift)
+{
+    return (struct score_model){.losses = toy_losses,
+                                .context = toy,
+                                .shift_logits = shift,
+                                .mask_id = TOY_MASK,
+                                .canvases_at_once = 4};
 }

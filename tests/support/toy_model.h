@@ -6,6 +6,7 @@
 #define TOY_MODEL_H
 
 #include "denoise.h"
+#include "score.h"
 
 enum { TOY_VOCAB = 12, TOY_MASK = 11, TOY_EOS = 9, TOY_EOT = 10 };
 
@@ -25,5 +26,8 @@ void toy_logits(const struct toy_model *toy, const int32_t *ids, int length, int
 
 /* The model as the loop sees it, LLaDA's or Dream's (with shift). */
 struct denoise_model toy_denoise_model(struct toy_model *toy, bool dream);
+
+/* The same for the likelihood; its logits are those of the row, the mask's included. */
+struct score_model toy_score_model(struct toy_model *toy, bool shift);
 
 #endif
