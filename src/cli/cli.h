@@ -27,6 +27,7 @@ extern const struct command command_chat;
 extern const struct command command_pull;
 extern const struct command command_doctor;
 extern const struct command command_eval;
+extern const struct command command_score;
 extern const struct command command_quantize;
 extern const struct command command_completion;
 

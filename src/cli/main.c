@@ -22,6 +22,7 @@ const struct command *const cli_commands[] = {&command_run,
                                               &command_pull,
                                               &command_doctor,
                                               &command_eval,
+                                              &command_score,
                                               &command_quantize,
                                               &command_completion,
                                               NULL};

@@ -10,7 +10,7 @@ PY
 RANDOM=11 rounds=0
 while [ "$rounds" -lt 400 ]; do
     rounds=$((rounds + 1))
-    dllm run --input requests.jsonl -o answers.jsonl --resume -n 8 --steps 8 --no-early-stop -t 2 2>/dev/null &
+    dllm run --input requests.jsonl -o answers.jsonl --resume -n 8 --steps 4 -t 2 2>/dev/null &
     pid=$!
     (sleep "0.$((RANDOM % 3))$((RANDOM % 10))" && kill -9 $pid) 2>/dev/null &
     killer=$!

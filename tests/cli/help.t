@@ -3,7 +3,7 @@ Help and version: on stdout, exit code 0.
 $ dllm --version
 |~ dllm [0-9]*.[0-9]*.[0-9]*
 $ dllm help | grep -c "^  [a-z]"
-| 13
+| 14
 
 $ dllm help > a; for how in "help help" "help --help" --help -h; do dllm $how | cmp - a; done
 

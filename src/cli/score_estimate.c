@@ -1,0 +1,126 @@
+/* score_estimate.c: from the options of score to a likelihood. */
+#include "out.h"
+#include "prompt.h"
+#include "score_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is scored: ids of the prompt and of the answer. */
+struct task {
+    struct prompt prompt;
+    struct dllm_ids prompt_ids, answer_ids;
+};
+
+static struct prompt_source source_of(const struct opts *opts)
+{
+    const struct opt_value *values = opts->values;
+
+    return (struct prompt_source){
+        .text = values[SCORE_PROMPT].text,
+        .messages_file = values[SCORE_MESSAGES].text,
+        .ids = values[SCORE_PROMPT_TOKENS].ids,
+        .id_count = values[SCORE_PROMPT_TOKENS].id_count,
+        .system = values[SCORE_SYSTEM].text,
+        .raw = values[SCORE_NO_CHAT].given,
+        .parse_special = values[SCORE_PARSE_SPECIAL].given,
+    };
+}
+
+/* Text behind the prompt: parsed for control strings as the prompt is. */
+static int encode_answer(struct task *task, const struct opts *opts,
+                         const struct dllm_engine *engine, bool chat)
+{
+    const struct opt_value *values = opts->values;
+    const char *text = values[SCORE_ANSWER].text;
+    bool special = !chat || values[SCORE_PARSE_SPECIAL].given;
+    unsigned flags = DLLM_ENCODE_NO_BOS | (special ? DLLM_ENCODE_SPECIAL : 0);
+    struct dllm_error error = {0};
+
+    if (!text)
+        return CLI_OK;
+    if (dllm_encode(engine, (struct dllm_string){text, strlen(text)}, flags, &task->answer_ids,
+                    &error))
+        return cli_fail_error(&error);
+    return CLI_OK;
+}
+
+static int encode(struct task *task, const struct opts *opts, const struct dllm_engine *engine)
+{
+    struct prompt_source source = source_of(opts);
+    bool chat;
+    int code;
+
+    if (!opts->values[SCORE_ANSWER].given && !opts->values[SCORE_ANSWER_TOKENS].given)
+        return cli_fail(CLI_USAGE, "an answer is missing: give --answer or --answer-tokens");
+    if ((code = prompt_read(&task->prompt, &source)) ||
+        (code = prompt_encode(&task->prompt, engine, &task->prompt_ids, &chat)))
+        return code;
+    return encode_answer(task, opts, engine, chat);
+}
+
+static struct dllm_score_options options_of(const struct opts *opts)
+{
+    const struct opt_value *values = opts->values;
+    struct dllm_score_options options;
+
+    dllm_score_defaults(&options);
+    if (values[SCORE_SAMPLES].given)
+        options.samples = (int)values[SCORE_SAMPLES].integer;
+    if (values[SCORE_BATCH].given)
+        options.batch = (int)values[SCORE_BATCH].integer;
+    if (values[SCORE_SEED].given)
+        options.seed = (uint64_t)values[SCORE_SEED].integer;
+    options.cfg_scale = values[SCORE_CFG_SCALE].number;
+    options.allow_long = values[SCORE_ALLOW_LONG].given;
+    return options;
+}
+
+static struct dllm_score_query query_of(const struct task *task, const struct opts *opts)
+{
+    const struct opt_value *ids = &opts->values[SCORE_ANSWER_TOKENS];
+    bool text = opts->values[SCORE_ANSWER].given;
+
+    return (struct dllm_score_query){.prompt = task->prompt_ids.ids,
+                                     .prompt_count = task->prompt_ids.count,
+                                     .answer = text ? task->answer_ids.ids : ids->ids,
+                                     .answer_count = text ? task->answer_ids.count : ids->id_count};
+}
+
+int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
+                   struct dllm_session *session, const struct score_watch *watch,
+                   struct score_outcome *outcome)
+{
+    struct dllm_score_options options = options_of(opts);
+    struct dllm_score_query query;
+    struct dllm_error error = {0};
+    struct task task = {0};
+    int code = encode(&task, opts, engine);
+
+    options.on_samples = watch->on_samples;
+    options.context = watch->context;
+    query = query_of(&task, opts);
+    if (!code)
+        code = cli_check_memory(engine, query.prompt_count + query.answer_count, query.answer_count,
+                                opts->values[SCORE_FORCE].given);
+    if (!code && dllm_score(session, &query, &options, &outcome->likelihood, &error))
+        code = error.status == DLLM_INTERRUPTED ? CLI_INTERRUPTED : cli_fail_error(&error);
+    outcome->tokens = query.answer_count;
+    dllm_ids_free(&task.answer_ids);
+    dllm_ids_free(&task.prompt_ids);
+    prompt_free(&task.prompt);
+    return code;
+}
+
+json_t *score_json(const struct score_outcome *outcome)
+{
+    const struct dllm_likelihood *likelihood = &outcome->likelihood;
+    json_t *spread =
+        isnan(likelihood->standard_error) ? json_null() : json_real(likelihood->standard_error);
+
+    return json_pack("{s:f, s:o, s:I, s:i, s:i, s:f}", "log_likelihood", likelihood->log_likelihood,
+                     "standard_error", spread, "tokens", (json_int_t)outcome->tokens, "samples",
+                     likelihood->samples, "forwards", likelihood->forward_passes, "seconds",
+                     likelihood->seconds);
+}

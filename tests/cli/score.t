@@ -1,0 +1,113 @@
+Likelihoods of answers. What would break: an answer that is scored at the wrong rows or against the wrong
+tokens, an estimate that depends on threads, CPU level or what else is in the file; options that do nothing.
+
+# The right answer is likelier than a wrong one, guided as well.
+$ for a in 85 86 58; do dllm score --prompt "What is 27 + 58?" --answer $a; done > a
+> for a in 85 86; do dllm score --prompt "What is 27 + 58?" --answer $a --cfg-scale 1; done > g
+> sort -gr a | cmp - a && sort -gr g | cmp - g; sort -u a g | wc -l
+| 5
+
+# A single token's likelihood is its softmax in the model's scores, of row p - 1 in Dream's.
+$ for m in llada-Q4_K_M dream-Q4_K_M; do
+>   dllm score -m "$models/$m.gguf" --prompt-tokens 3,5,7,4 --answer-tokens 6 --samples 5 --json > s
+>   mask=$(dllm inspect "$models/$m.gguf" | sed -n 's/.*mask_token_id (u32) = //p')
+>   dllm logits -m "$models/$m.gguf" --tokens 3,5,7,4,$mask --rows 3-4 --out l
+>   python3 - $m <<'PY'
+> import array, json, math, sys
+> l = array.array("f", open("l", "rb").read())
+> row = l[:len(l) // 2] if sys.argv[1].startswith("dream") else l[len(l) // 2:]
+> wanted = row[6] - math.log(sum(math.exp(x) for x in row))
+> r = json.load(open("s"))
+> print(abs(r["log_likelihood"] - wanted) < 1e-6, r["tokens"], r["samples"], r["forwards"], r["standard_error"])
+> PY
+> done
+% python3
+| True 1 5 5 None
+| True 1 5 5 None
+
+# Threads, CPU level and samples that share a pass change no bit; seed, samples and batch do.
+$ go() { dllm score --prompt "Sort the words lion, bear, fox." --answer "bear, fox, lion" --json "$@" | cut -d, -f1-4; }
+> go -t 1 > a; go -t 3 --cpu-level ref | cmp - a; go | cmp - a; go --seed 42 --batch 16 | cmp - a
+> { cat a; go --seed 1; go --samples 41; go --batch 8; go --cfg-scale 0.5; } | sort -u | wc -l
+| 5
+
+# A file of requests: what is said on the command line holds for lines that do not say otherwise.
+$ cat > in.jsonl <<'J'
+> {"id": "right", "prompt": "What is 27 + 58?", "answer": "85"}
+> {"id": "wrong", "prompt": "What is 27 + 58?", "answer": "86", "samples": 16}
+> {"tokens": [3, 5, 7], "answer_tokens": [6, 8], "seed": 1}
+> {"id": "talk", "messages": [{"role": "user", "content": "Reverse c-a-t."}], "answer": "t-a-c", "cfg_scale": 1}
+> J
+> dllm score --input in.jsonl --samples 32 2> /dev/null > out.jsonl
+> python3 - <<'PY'
+> import json, subprocess
+> rows = [json.loads(line) for line in open("out.jsonl")]
+> print([(r["id"], r["line"], r["tokens"], r["samples"], r["forwards"]) for r in rows])
+> print(rows[0]["log_likelihood"] > rows[1]["log_likelihood"], [k for k in rows[0]])
+> alone = subprocess.run(["dllm", "score", "--prompt", "What is 27 + 58?", "--answer", "86", "--samples", "16",
+>     "--json"], stdout=subprocess.PIPE).stdout
+> print(json.loads(alone)["log_likelihood"] == rows[1]["log_likelihood"])
+> PY
+% python3
+| [('right', 1, 2, 32, 32), ('wrong', 2, 2, 16, 16), (3, 3, 2, 32, 32), ('talk', 4, 3, 32, 64)]
+| True ['id', 'line', 'log_likelihood', 'standard_error', 'tokens', 'samples', 'forwards', 'seconds']
+| True
+
+# Bad lines become error objects; the rest is scored.
+$ cat > in.jsonl <<'J'
+> {"id": "a", "prompt": "What is 27 + 58?", "answer": "85"}
+> not json
+> {"id": "a", "prompt": "again", "answer": "x"}
+> {"prompt": "x"}
+> {"answer": "x"}
+> {"prompt": "x", "answer": ""}
+> {"prompt": "x", "answer": "x", "sample": 3}
+> {"prompt": "x", "answer": "x", "temperature": 1}
+> {"prompt": "x", "answer": "x", "threads": 2}
+> {"tokens": [1], "answer_tokens": [99999]}
+> J
+> dllm score --input in.jsonl --samples 2 2> err > out.jsonl; echo $?; tail -1 err
+> python3 -c 'import json
+> for line in open("out.jsonl"):
+>     r = json.loads(line); print(r["line"], json.dumps(r["id"]), r.get("error") or r["tokens"])'
+% python3
+| 1
+| error: 9 of 10 results are errors; the output says for each line why
+| 1 "a" 2
+| 2 null the line is not valid JSON: column 3: '[' or '{' expected near 'not'
+| 3 null the id is that of an earlier line; each needs its own (without one, a line's number counts)
+| 4 4 an answer is missing: give --answer or --answer-tokens
+| 5 5 a prompt is missing: give --prompt, --prompt-tokens or --messages, or a file of requests: --input
+| 6 6 --answer needs a value TEXT, not an empty one
+| 7 7 unknown field "sample"; did you mean "samples"?
+| 8 8 unknown field "temperature"; fields are id and the names of score's options
+| 9 9 the field "threads" holds for a whole batch: it belongs on the command line
+| 10 10 id 99999 at position 0 of the answer is outside the vocabulary; ids from 0 to 1146 were expected
+
+# What is there already is not done again; a torn last line is.
+$ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\", \"answer\": \"$((i + 58))\"}"; done > in.jsonl
+> dllm score --input in.jsonl --samples 8 2> /dev/null > all.jsonl; head -n 1 all.jsonl > o.jsonl; printf '{"id": 2, "li' >> o.jsonl
+> dllm score --input in.jsonl --samples 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'
+> cut -d, -f1-6 all.jsonl > a; cut -d, -f1-6 o.jsonl | cmp - a
+| 2 answered, 0 failed, 1 there already
+
+# Usage errors.
+$ dllm score --prompt x
+! error: an answer is missing: give --answer or --answer-tokens
+= 2
+$ dllm score --answer x
+!~ error: a prompt is missing: give --prompt, --prompt-tokens or --messages, or a file of requests: --input*
+= 2
+$ dllm score --prompt x --answer x --resume
+! error: --resume has no effect without --input
+= 2
+$ dllm score --prompt x --answer x --samples 0
+!~ error: --samples needs a whole number from 1 *
+= 2
+$ dllm score --prompt x --answer-tokens 1,99999
+!~ error: id 99999 at position 1 of the answer is outside the vocabulary; ids from 0 to * were expected
+= 2
+
+# Ctrl-c ends an estimate.
+$ timeout --preserve-status -s INT 1 dllm score --prompt x --answer "$(printf 'a %.0s' $(seq 200))" --samples 1000000 --allow-long
+= 130
