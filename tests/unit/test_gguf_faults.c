@@ -68,6 +68,10 @@ struct fault {
 #define U64_E18     "\0\0\x64\xa7\xb3\xb6\xe0\x0d" /* 10^18 */
 #define ONES        "\xff\xff\xff\xff\xff\xff\xff\xff"
 
+#define KNOWN_TYPES                                                                                \
+    "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, " \
+    "IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, TQ1_0, TQ2_0"
+
 static const struct fault faults[] = {
     /* header */
     {NULL, 4, PATCH("\x01"), DLLM_ERROR_UNSUPPORTED,
@@ -163,11 +167,11 @@ static const struct fault faults[] = {
      "tensor 0 'first' at byte 574: dimension 1 is 0, expected at least 1; convert the model "
      "again"},
     {"first", 20, PATCH("\x4d"), DLLM_ERROR_UNSUPPORTED,
-     "tensor 0 'first' at byte 582: type 77 is not known here, expected one such as F32, F16, "
-     "BF16, Q8_0, Q4_K, Q5_K, Q6_K; get the model in a known type or a newer dllm"},
+     "tensor 0 'first' at byte 582: type 77 is not known here, expected one such as " KNOWN_TYPES
+     "; get the model in a known type or a newer dllm"},
     {"first", 20, PATCH("\x04"), DLLM_ERROR_UNSUPPORTED,
-     "tensor 0 'first' at byte 582: type 4 is not known here, expected one such as F32, F16, BF16, "
-     "Q8_0, Q4_K, Q5_K, Q6_K; get the model in a known type or a newer dllm"},
+     "tensor 0 'first' at byte 582: type 4 is not known here, expected one such as " KNOWN_TYPES
+     "; get the model in a known type or a newer dllm"},
     {"second", 4, PATCH("\x80\0"), DLLM_ERROR_FORMAT,
      "tensor 1 'second' at byte 620: the row length is 128, expected a multiple of 256, the block "
      "length of type Q4_K; convert the model again"},
