@@ -43,6 +43,11 @@ def spread(values):
     return (high - low) / middle
 
 
+def ratios(slow, fast):
+    """How many times faster the second was, pair by pair."""
+    return [a / b for a, b in zip(slow, fast)]
+
+
 def complaint(what, values, processor_use, threads):
     """Why values must not be kept, or None."""
     if len(values) < MIN_COUNT:
