@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(ROOT, "bench"))
 import bench_results as results
 
 PAGES = ("README.md", "docs/benchmarks.md", "docs/correctness.md", "docs/demo-model.md",
-         "docs/decoding.md")
+         "docs/decoding.md", "docs/batch.md")
 EMPTY = "Not measured yet.\n"
 COMMON_OPTIONS = "-n 64 --temperature 0 -t 1"  # of every arm in bench/results/decoding.json
 
@@ -205,7 +205,34 @@ def kinds_table(name):
     return table(head, rows)
 
 
-TABLES = {"demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
+BATCH_SIDES = (("a process for each", "processes"), ("one batch, `--parallel 1`", "one_at_a_time"),
+               ("one batch", "batch"))
+
+
+def batch_table():
+    """Seconds of all questions; ratios of the rounds."""
+    rows = []
+    for _, result in results.read("batch"):
+        batch = result["seconds"]["batch"]["wall"]
+        for label, side in BATCH_SIDES:
+            wall = result["seconds"][side]["wall"]
+            low, middle, high = results.quartiles(results.ratios(wall, batch))
+            rows.append([label, machine(result), "%d, canvas %d" % (result["questions"], result["canvas"]),
+                         "%.2f s" % results.median(wall),
+                         "%.1f" % (result["questions"] / results.median(wall)),
+                         "**%.2fx** (%.2f to %.2f)" % (middle, low, high) if side != "batch" else "1",
+                         result["commit"]])
+    return table(["way", "machine", "questions", "time", "answers a second", "the batch is faster", "commit"], rows)
+
+
+def gaps_table():
+    return table(["kind", "asked", "whole answer right", "one gap", "two gaps"],
+                 [[kind, str(found["asked"])] +
+                  ["%d (%.0f %%)" % (right, 100 * right / found["asked"]) for right in found["right"]]
+                  for _, result in results.read("gaps") for kind, found in result["kinds"].items()])
+
+
+TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
           "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
