@@ -179,7 +179,7 @@ def demo_table():
 
 
 def decoding_table():
-    """The times are those of a smaller run on a machine that did nothing else."""
+    """The times are those of a smaller run."""
     seconds = {arm["name"]: arm["seconds_per_answer"]
                for result in evaluated("decoding_time") for arm in result["arms"]}
     rows = []
