@@ -12,20 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const cli_commands[] = {&command_run,
-                                              &command_tokenize,
-                                              &command_inspect,
-                                              &command_logits,
-                                              &command_bench,
-                                              &command_trace,
-                                              &command_chat,
-                                              &command_pull,
-                                              &command_doctor,
-                                              &command_eval,
-                                              &command_score,
-                                              &command_quantize,
-                                              &command_completion,
-                                              NULL};
+const struct command *const cli_commands[] = {&command_run,        &command_tokenize,
+                                              &command_inspect,    &command_logits,
+                                              &command_bench,      &command_trace,
+                                              &command_chat,       &command_pull,
+                                              &command_doctor,     &command_eval,
+                                              &command_score,      &command_quantize,
+                                              &command_completion, NULL};
 enum { COMMANDS = sizeof cli_commands / sizeof *cli_commands - 1 };
 
 static const struct command *find_command(const char *name)
