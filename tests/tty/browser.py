@@ -15,7 +15,8 @@ class Browser:
     """One page of the given size in CSS pixels, without a network."""
 
     def __init__(self, width=1200, height=800):
-        self.folder = tempfile.TemporaryDirectory()
+        # Children of the browser may still write while it ends.
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_child, self.write = os.pipe()
         self.read, from_child = os.pipe()
         plumbing = f"exec 3<&{to_child} 4>&{from_child}; exec \"$@\""

@@ -43,7 +43,7 @@ def test_screens_of_a_run():
     equal(first[:2], ["step 1 of 4, 12 masks left", bar])
     equal(sorted(first[3]), sorted(BLOCKS * 12 + "\u00b7" * 4))
     equal(len(terminal.frames), 5)
-    equal(terminal.text(), f"85<|eot_id|><|eot_id|>{chr(0xb7) * 12}\n{legend}\n\n85")
+    equal(terminal.text(), f"85<|eot_id|>{chr(0xb7) * 13}\n{legend}\n\n85")
     assert_given_back(terminal)
 
 
@@ -66,7 +66,7 @@ def test_wraps_at_the_width():
     equal(terminal.finish(), 0)
     equal(terminal.lines()[:3], ["Once upon a time Tom had a fox. Every",
                                  "day Tom and the fox walked to the river.",
-                                 "Tom and the fox were happy.<|eot_id|>" + "\u00b7" * 3])
+                                 "Tom and the fox were happy.<|eot_id|>" + BLOCKS + "\u00b7" * 2])
 
 
 def test_only_changed_rows_are_written():
@@ -217,7 +217,7 @@ def test_without_a_cursor():
                           stdin=subprocess.DEVNULL, capture_output=True)
     equal(pipe.stdout, b"85\n")
     equal(plain_lines(dumb.output), plain_lines(pipe.stderr))
-    equal(plain_lines(pipe.stderr)[:1], ['step 1 of 4: "8___"'])
+    equal(plain_lines(pipe.stderr)[:1], ['step 1 of 4: "__<|eot_id|>_"'])
 
 
 check.main(globals())
