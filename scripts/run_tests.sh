@@ -9,7 +9,7 @@
 # environment
 #   BUILD         build folder (build)
 #   SAN_BUILD     the same built with sanitizers; not run when empty or absent
-#   TEST_TIMEOUT  seconds that one program may take (240)
+#   TEST_TIMEOUT  seconds that one program may take (600)
 #   DLLM_SHARED   where the larger test data lies (../shared)
 #   CI            true: a skip that tests/expected_skips.txt does not list is a failure
 set -u
@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build}
 export DLLM_SHARED=${DLLM_SHARED:-../shared}
 logs=$BUILD/test-logs
-limit=${TEST_TIMEOUT:-240}
+limit=${TEST_TIMEOUT:-600}
 passed=0 failed=0 skipped=0
 mkdir -p "$logs"
 
