@@ -104,6 +104,16 @@ extern const char *const cli_cpu_levels[];
         .high = 1024, .metavar = "N", .fallback = "cores this process may use",                    \
         .help = "worker threads"                                                                   \
     }
+#define CLI_OPTION_MESSAGES(of_group)                                                              \
+    {                                                                                              \
+        .name = "messages", .kind = OPT_PATH, .group = of_group, .metavar = "FILE",                \
+        .help = "a whole conversation, a JSON array of {\"role\", \"content\"}"                    \
+    }
+#define CLI_OPTION_SYSTEM                                                                          \
+    {                                                                                              \
+        .name = "system", .kind = OPT_TEXT, .may_be_empty = true, .metavar = "TEXT",               \
+        .fallback = "by chat template", .help = "the system message"                               \
+    }
 #define CLI_OPTION_CPU_LEVEL                                                                       \
     {                                                                                              \
         .name = "cpu-level", .once = true, .kind = OPT_CHOICE, .choices = cli_cpu_levels,          \

@@ -5,18 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1 || exit $?
 models=tests/data/models
-passed=0 failed=0
-
-expect() { # name, then a command that must succeed
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name: $output"
-    fi
-}
+. "tests/support/expect.sh"
 
 # A row per id, each with a cosine of at least 0.999 and the line that counts the best ids.
 rows_alike() { # model

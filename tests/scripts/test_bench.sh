@@ -8,18 +8,7 @@ trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree"/{docs,scripts,bench/results}
 cp scripts/bench_table.py "$tree/scripts/"
 cp bench/bench_results.py "$tree/bench/"
-passed=0 failed=0
-
-expect() { # name, then a command that must succeed
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name: $output"
-    fi
-}
+. "tests/support/expect.sh"
 
 pages() { # fresh pages, one table each
     printf 'Text.\n<!-- table speed: begin -->\n<!-- table speed: end -->\nMore.\n' >"$tree/README.md"

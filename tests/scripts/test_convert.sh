@@ -14,18 +14,7 @@ root=$PWD
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree" || exit 1
-passed=0 failed=0
-
-expect() { # name, then a command that must succeed
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name: $output"
-    fi
-}
+. "$root/tests/support/expect.sh"
 
 convert() { "$root/scripts/convert" "$@"; }
 

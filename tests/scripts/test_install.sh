@@ -11,18 +11,8 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 model=$root/tests/data/models/llada-Q4_K_M.gguf
 question="Hello there"
-passed=0 failed=0 skipped=0
-
-expect() { # name, then a command that must succeed
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name: ${output:-$*}"
-    fi
-}
+skipped=0
+. "tests/support/expect.sh"
 
 # The same for what is not installed everywhere: "TOOL NAME COMMAND...".
 expect_with() {

@@ -7,18 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-passed=0 failed=0 skipped=0
-
-expect() { # name, then a command that must succeed
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name: $output"
-    fi
-}
+skipped=0
+. "tests/support/expect.sh"
 
 same_questions() {
     python3 scripts/train_demo/make_questions.py "$folder/questions.jsonl" &&
