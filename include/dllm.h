@@ -142,6 +142,13 @@ DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **ou
                                          struct dllm_error *error);
 DLLM_API void dllm_file_close(struct dllm_file *file);
 
+/* The path of the open file (of an engine's, too) whose bytes lie at the address,
+ * NULL if none do. A file that becomes shorter while it is open, or whose disk
+ * fails, raises SIGBUS where its bytes are used. The library installs no handler;
+ * a program's own may call this with si_addr to say which file it was, and must
+ * then end the process. */
+DLLM_API const char *dllm_path_at(const void *address);
+
 /* Looks into the first bytes of a model that is not there as a whole; a megabyte
  * is enough. DLLM_OK unless they show that this build cannot run it: they are no
  * GGUF file's, or their architecture is not built in. name stands for the path

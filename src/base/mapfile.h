@@ -10,9 +10,13 @@ struct mapfile {
 };
 
 /* Maps the regular, non-empty file at path. Pages are read when they are first
- * touched. On success unmap with mapfile_close. The file must not shrink while
- * it is mapped: touching what is gone kills the process. */
+ * touched. On success unmap with mapfile_close. Touching bytes that a file lost
+ * since, or that its disk fails to give, raises SIGBUS. */
 enum dllm_status mapfile_open(const char *path, struct mapfile *out, struct dllm_error *error);
+
+/* The path of the file that is mapped at the address, NULL if none is; it lives as
+ * long as the mapping. For handlers of a SIGBUS that touching the address raised. */
+const char *mapfile_path_at(const void *address);
 
 /* Accepts a zeroed or already closed record, and zeroes it. */
 void mapfile_close(struct mapfile *file);

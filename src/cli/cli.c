@@ -1,6 +1,7 @@
 /* cli.c: error reports, interruption and the other things commands share. */
 #include "cli.h"
 
+#include "out.h"
 #include "term.h"
 
 #include <signal.h>
@@ -89,6 +90,7 @@ static void on_interrupt(int number)
 {
     if (interrupted) {
         term_restore();
+        out_file_remove_all();
         signal(number, SIG_DFL);
         raise(number); /* takes effect when this returns */
     }

@@ -70,6 +70,11 @@ int cli_find_model(const char **model, bool pull);
  * message. (memory_check.c) */
 int cli_check_memory(const struct dllm_engine *engine, size_t canvas, size_t rows, bool force);
 
+/* From now on a model file that is cut short or cannot be read while it is in use
+ * ends the program with exit code 1 and a message that names it, and no file half
+ * written stays behind. (bus_error.c) */
+void cli_catch_bus_errors(void);
+
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);

@@ -136,6 +136,7 @@ int main(int argc, char **argv)
      * removed. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    cli_catch_bus_errors();
     cli_set_arguments(argc, argv);
     command = argc > 1 ? find_command(argv[1]) : NULL;
     if (command)

@@ -62,4 +62,9 @@ int out_file_commit(struct out_file *file);
 /* Removes what was written. Accepts a committed or zeroed record. */
 void out_file_discard(struct out_file *file);
 
+/* Removes what was written to all open files, for a signal handler that ends the
+ * process. Signals that end it otherwise do the same: SIGTERM, SIGHUP and a second
+ * ctrl-c. */
+void out_file_remove_all(void);
+
 #endif

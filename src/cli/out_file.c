@@ -3,10 +3,57 @@
 #include "out.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Temporary names of the open files, for the ends of the process that no code
+ * waits for. */
+enum { OPEN_FILES = 8 };
+static char *volatile open_names[OPEN_FILES];
+
+void out_file_remove_all(void)
+{
+    for (int i = 0; i < OPEN_FILES; i++)
+        if (open_names[i])
+            unlink(open_names[i]);
+}
+
+static void on_end(int number)
+{
+    out_file_remove_all();
+    signal(number, SIG_DFL);
+    raise(number); /* takes effect when this returns */
+}
+
+/* Signals that nobody has a handler for, and that are not ignored. */
+static void catch_end(int number)
+{
+    struct sigaction before;
+
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        signal(number, on_end);
+}
+
+static void remember(char *name)
+{
+    catch_end(SIGTERM);
+    catch_end(SIGHUP);
+    for (int i = 0; i < OPEN_FILES; i++)
+        if (!open_names[i]) {
+            open_names[i] = name;
+            return;
+        }
+}
+
+static void forget(const char *name)
+{
+    for (int i = 0; i < OPEN_FILES; i++)
+        if (open_names[i] == name)
+            open_names[i] = NULL;
+}
 
 /* Where the file will lie: path, or what it links to; NULL with errno set. */
 static char *resolve_target(const char *path)
@@ -50,8 +97,10 @@ int out_file_open(struct out_file *file, const char *path)
         goto fail;
     }
     file->stream = open_temporary(file->temporary);
-    if (file->stream)
+    if (file->stream) {
+        remember(file->temporary);
         return CLI_OK;
+    }
 fail:
     cli_fail(CLI_FAILURE, "\"%s\" could not be opened for writing: %s", path, strerror(errno));
     out_file_discard(file);
@@ -110,6 +159,7 @@ void out_file_discard(struct out_file *file)
         fclose(file->stream);
     if (file->temporary && file->temporary[0])
         unlink(file->temporary);
+    forget(file->temporary);
     free(file->temporary);
     free(file->target);
     *file = (struct out_file){0};

@@ -23,6 +23,11 @@ const char *dllm_file_part_path(const struct dllm_file *file, size_t index)
     return file->parts ? file->parts[index]->path : file->path;
 }
 
+const char *dllm_path_at(const void *address)
+{
+    return mapfile_path_at(address);
+}
+
 uint64_t dllm_file_part_size(const struct dllm_file *file, size_t index)
 {
     return file->parts ? file->parts[index]->size : file->size;

@@ -34,6 +34,22 @@ $ mkdir full; (ulimit -f 1; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 
 !~ error: "full/x.npy" could not be written: File too large
 | 1
 
+# A model that is cut short while it runs: an error that names it, and no half file.
+$ cp "$models/llada-Q4_K_M.gguf" m.gguf; dllm run -m m.gguf hi -n 1900 --block-length 1 --trace t.jsonl & pid=$!
+> until ls t.jsonl.* > /dev/null 2>&1; do sleep 0.01; done; truncate -s 4096 m.gguf; wait $pid; echo $?; ls
+| 1
+| m.gguf
+! error: "m.gguf" lost bytes while it was in use: it was cut short, or its disk failed; get the file whole again and leave it alone meanwhile
+
+# A signal that ends the program leaves no half file.
+$ for signal in TERM HUP BUS; do
+>   dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --block-length 1 --trace t.jsonl 2> /dev/null & pid=$!
+>   until ls t.jsonl.* > /dev/null 2>&1; do sleep 0.01; done; kill -$signal $pid; wait $pid; echo $?
+> done 2> /dev/null; ls
+| 143
+| 129
+| 135
+
 # Closed standard streams: files that are opened do not take their place.
 $ dllm --version >&-
 ! error: the output could not be written: Bad file descriptor

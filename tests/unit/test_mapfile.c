@@ -104,13 +104,43 @@ static void test_unreadable(void **state)
     unlink(path);
 }
 
+/* Breaks when an address is not found in its file, is found in one that is closed
+ * or in the neighbour, or the list loses a file that another's closing passes. */
+static void test_path_at_address(void **state)
+{
+    enum { FILES = 3 };
+    char paths[FILES][TEST_PATH_BYTES];
+    struct mapfile maps[FILES];
+    int on_stack;
+
+    (void)state;
+    for (int i = 0; i < FILES; i++) {
+        test_temporary_file(paths[i], "0123456789", 10);
+        assert_int_equal(mapfile_open(paths[i], &maps[i], NULL), DLLM_OK);
+    }
+    for (int i = 0; i < FILES; i++) {
+        assert_string_equal(mapfile_path_at(maps[i].data), paths[i]);
+        assert_string_equal(mapfile_path_at(maps[i].data + 9), paths[i]);
+        assert_null(mapfile_path_at(maps[i].data + 10));
+    }
+    assert_null(mapfile_path_at(&on_stack));
+    for (int closed = 1; closed < FILES + 1; closed++) {
+        const uint8_t *data = maps[closed % FILES].data;
+
+        mapfile_close(&maps[closed % FILES]);
+        assert_null(mapfile_path_at(data));
+        for (int i = closed + 1; i < FILES + 1; i++)
+            assert_string_equal(mapfile_path_at(maps[i % FILES].data), paths[i % FILES]);
+        unlink(paths[closed % FILES]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_maps_the_bytes),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_other_kinds),
-        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_maps_the_bytes),  cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_other_kinds),     cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_path_at_address),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
