@@ -261,9 +261,11 @@ struct dllm_model_info {
 };
 DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info);
 
-/* Bytes that a session with this canvas needs beyond the file itself. */
-DLLM_API uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, int canvas,
-                                              int rows);
+/* Bytes that a session needs beyond the file itself for a pass over a canvas of so
+ * many positions with the logits of so many rows; 0 with vocab_only, and for sizes
+ * that no session takes. */
+DLLM_API uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, size_t canvas,
+                                              size_t rows);
 
 /* ----------------------------------------------------------------- text --- */
 
@@ -314,6 +316,9 @@ DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, 
                                                     struct dllm_error *error);
 /* Takes NULL. */
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
+
+/* Bytes that its workspace takes now. */
+DLLM_API uint64_t dllm_session_workspace_bytes(const struct dllm_session *session);
 
 /* One forward pass over the ids. logits is [row_count, vocab] f32, row major,
  * owned by the caller; rows ascend and each is below count. allow_long permits
@@ -492,6 +497,13 @@ struct dllm_result {
     struct dllm_timings timings;
 };
 
+/* Bytes that a session needs beyond the file itself to generate max_tokens positions
+ * with these options on a canvas of so many, prompt and suffix included: guidance's
+ * second canvas and what a cache keeps are counted. 0 as for
+ * dllm_engine_workspace_bytes. */
+DLLM_API uint64_t dllm_generate_workspace_bytes(const struct dllm_engine *engine, size_t canvas,
+                                                const struct dllm_generate_options *options);
+
 /* Fills the region after the prompt and before the suffix. An interrupted run
  * returns DLLM_OK with what was committed and finish = INTERRUPTED. Free the
  * result with dllm_result_free. */
@@ -538,6 +550,11 @@ struct dllm_score_query {
     const int32_t *answer; /* without the model's mask */
     size_t answer_count;   /* at least 1 */
 };
+
+/* Bytes that a session needs beyond the file itself; only the query's counts matter. */
+DLLM_API uint64_t dllm_score_workspace_bytes(const struct dllm_engine *engine,
+                                             const struct dllm_score_query *query,
+                                             const struct dllm_score_options *options);
 
 struct dllm_likelihood {
     double log_likelihood; /* of the whole answer, natural */

@@ -21,6 +21,7 @@ struct batch {
     pthread_t threads[MOST_WORKERS];
     struct dllm_session *sessions[MOST_WORKERS];
     int started;
+    atomic_uint_least64_t held; /* bytes of the sessions' workspaces */
 
     pthread_mutex_t mutex;
     pthread_cond_t ready, space; /* a job is to be run; a slot is free */
@@ -30,11 +31,6 @@ struct batch {
     bool over;                /* no more jobs come */
     struct batch_output output;
     struct batch_progress progress;
-};
-
-struct worker {
-    struct batch *batch;
-    struct dllm_session *session;
 };
 
 /* --- workers --- */
@@ -86,14 +82,14 @@ static struct batch_job *take_job(struct batch *batch)
 
 static void *work(void *context)
 {
-    struct worker *worker = context;
+    struct batch_worker *worker = context;
     struct batch *batch = worker->batch;
     struct batch_job *job;
 
     pthread_mutex_lock(&batch->mutex);
     while ((job = take_job(batch))) {
         pthread_mutex_unlock(&batch->mutex);
-        batch_job_run(job, batch->opts, batch->engine, worker->session);
+        batch_job_run(job, worker);
         pthread_mutex_lock(&batch->mutex);
         job->state = BATCH_DONE;
         write_done(batch);
@@ -106,7 +102,7 @@ static void *work(void *context)
 
 static int start_worker(struct batch *batch, int threads)
 {
-    struct worker *worker = malloc(sizeof *worker);
+    struct batch_worker *worker = malloc(sizeof *worker);
     struct dllm_error error = {0};
     struct dllm_session **session = &batch->sessions[batch->started];
 
@@ -117,7 +113,8 @@ static int start_worker(struct batch *batch, int threads)
         free(worker);
         return cli_fail_error(&error);
     }
-    *worker = (struct worker){batch, *session};
+    *worker = (struct batch_worker){batch,    batch->opts,    batch->engine,
+                                    *session, batch->workers, &batch->held};
     if (pthread_create(&batch->threads[batch->started], NULL, work, worker) != 0) {
         free(worker);
         dllm_session_destroy(*session);

@@ -13,6 +13,7 @@
 
 #include "request.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 /* dllm run --input; the exit code. (batch.c) */
@@ -92,9 +93,18 @@ void batch_job_finish(struct batch_job *job, json_t *result, const char *problem
  * of splitmix64's k-th output from that seed, whatever else is generated. */
 uint64_t batch_sample_seed(uint64_t seed, int sample);
 
+/* Who runs jobs: one session of several on the same engine. */
+struct batch_worker {
+    struct batch *batch; /* batch.c's own */
+    const struct opts *opts;
+    const struct dllm_engine *engine;
+    struct dllm_session *session;
+    int sessions;                /* of the batch */
+    atomic_uint_least64_t *held; /* bytes of all their workspaces */
+};
+
 /* Generates and fills in result and failed. */
-void batch_job_run(struct batch_job *job, const struct opts *base, const struct dllm_engine *engine,
-                   struct dllm_session *session);
+void batch_job_run(struct batch_job *job, const struct batch_worker *worker);
 /* Releases what the job holds and marks it free. */
 void batch_job_clear(struct batch_job *job);
 

@@ -78,18 +78,23 @@ static int check_samples(const struct request *request)
 
 /* The result as JSON; NULL after a message. */
 static json_t *generate(struct request *request, const struct batch_job *job,
-                        const struct dllm_engine *engine, struct dllm_session *session)
+                        const struct batch_worker *worker)
 {
+    uint64_t before = dllm_session_workspace_bytes(worker->session);
     struct dllm_generate_options *settings = &request->facts.settings;
     struct dllm_error error = {0};
     struct dllm_result result;
+    enum dllm_status status;
     json_t *object;
 
-    if (request_prepare(request, engine) || check_samples(request) ||
-        request_check_memory(request, engine))
+    if (request_prepare(request, worker->engine) || check_samples(request) ||
+        request_check_memory(request, worker->engine, worker->sessions, atomic_load(worker->held)))
         return NULL;
     settings->seed = batch_sample_seed(settings->seed, job->sample);
-    if (request_generate(request, session, &result, &error)) {
+    status = request_generate(request, worker->session, &result, &error);
+    /* Unsigned: a smaller workspace takes away. */
+    atomic_fetch_add(worker->held, dllm_session_workspace_bytes(worker->session) - before);
+    if (status) {
         cli_fail_error(&error);
         return NULL;
     }
@@ -100,8 +105,7 @@ static json_t *generate(struct request *request, const struct batch_job *job,
     return object;
 }
 
-static json_t *answer(const struct batch_job *job, const struct opts *base,
-                      const struct dllm_engine *engine, struct dllm_session *session)
+static json_t *answer(const struct batch_job *job, const struct batch_worker *worker)
 {
     struct batch_line line;
     struct request request = {0};
@@ -111,9 +115,9 @@ static json_t *answer(const struct batch_job *job, const struct opts *base,
         cli_fail(CLI_USAGE, "%s", job->problem);
         return NULL;
     }
-    if (batch_line_parse(&line, job->object, base) == CLI_OK &&
+    if (batch_line_parse(&line, job->object, worker->opts) == CLI_OK &&
         request_read(&request, &line.opts) == CLI_OK)
-        object = generate(&request, job, engine, session);
+        object = generate(&request, job, worker);
     request_free(&request);
     batch_line_free(&line);
     return object;
@@ -140,14 +144,13 @@ void batch_job_finish(struct batch_job *job, json_t *result, const char *problem
     json_decref(result);
 }
 
-void batch_job_run(struct batch_job *job, const struct opts *base, const struct dllm_engine *engine,
-                   struct dllm_session *session)
+void batch_job_run(struct batch_job *job, const struct batch_worker *worker)
 {
     struct cli_capture capture = {0};
     json_t *result;
 
     cli_capture_errors(&capture);
-    result = answer(job, base, engine, session);
+    result = answer(job, worker);
     cli_capture_errors(NULL);
     batch_job_finish(job, result, capture.message);
 }

@@ -4,6 +4,7 @@
  * work every time.
  */
 #include "bench.h"
+#include "memory_check.h"
 #include "out.h"
 
 #include <stdlib.h>
@@ -270,6 +271,7 @@ static int open_model(struct step_bench *bench)
         .threads = (int)values[BENCH_THREADS].integer,
         .cpu_level = values[BENCH_CPU_LEVEL].text,
     };
+    struct memory_need need = {.canvas = (size_t)bench->canvas, .force = values[BENCH_FORCE].given};
     struct dllm_error error = {0};
     int code = cli_find_model(&options.model_path, values[BENCH_PULL].given);
 
@@ -279,8 +281,8 @@ static int open_model(struct step_bench *bench)
         dllm_session_create(bench->engine, &bench->session, &error))
         return cli_fail_error(&error);
     dllm_engine_info(bench->engine, &bench->info);
-    return cli_check_memory(bench->engine, (size_t)bench->canvas, (size_t)bench->canvas,
-                            values[BENCH_FORCE].given);
+    need.workspace = dllm_engine_workspace_bytes(bench->engine, need.canvas, need.canvas);
+    return memory_check(bench->engine, &need);
 }
 
 static int make_prompt(struct step_bench *bench)

@@ -64,12 +64,6 @@ const char *cli_model_path(const struct opt_value *model);
  * code after a message that tells what -m wants. (model_source.c) */
 int cli_find_model(const char **model, bool pull);
 
-/* Refuses a run whose model and workspace do not fit into the memory that is
- * available, unless forced: it would read the model from the disk in every step.
- * canvas and rows as in dllm_engine_workspace_bytes. 0, or the exit code after a
- * message. (memory_check.c) */
-int cli_check_memory(const struct dllm_engine *engine, size_t canvas, size_t rows, bool force);
-
 /* From now on a model file that is cut short or cannot be read while it is in use
  * ends the program with exit code 1 and a message that names it, and no file half
  * written stays behind. (bus_error.c) */

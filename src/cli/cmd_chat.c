@@ -4,6 +4,7 @@
  */
 #include "conversation.h"
 #include "line.h"
+#include "memory_check.h"
 #include "out.h"
 #include "run_view.h"
 
@@ -178,11 +179,13 @@ static int generate(struct chat *chat, const struct dllm_ids *ids, struct dllm_r
     struct dllm_generate_options *settings = &chat->facts.settings;
     struct dllm_error error = {0};
     enum dllm_status status;
-    int rows = settings->block_length ? settings->block_length : settings->max_tokens;
-    int code = cli_check_memory(chat->engine, ids->count + (size_t)settings->max_tokens,
-                                (size_t)rows, chat->opts->values[RUN_FORCE].given);
+    struct memory_need need =
+        memory_need_of(chat->engine, ids->count + (size_t)settings->max_tokens, settings);
+    int code;
 
-    if (code)
+    need.held = dllm_session_workspace_bytes(chat->session);
+    need.force = chat->opts->values[RUN_FORCE].given;
+    if ((code = memory_check(chat->engine, &need)))
         return code;
     chat->facts.prompt_tokens = ids->count;
     chat->watch.seconds = 0;

@@ -89,7 +89,6 @@ static void try_model(struct inspect_facts *facts)
     struct dllm_generate_options defaults;
     struct dllm_engine *engine;
     struct dllm_error error = {0};
-    int rows;
 
     if (dllm_engine_open(&engine_options, &engine, &error)) {
         memcpy(facts->reason, error.message, sizeof facts->reason);
@@ -97,9 +96,9 @@ static void try_model(struct inspect_facts *facts)
     }
     facts->runnable = true;
     dllm_generate_defaults(engine, true, &defaults);
-    rows = defaults.block_length ? defaults.block_length : defaults.max_tokens;
     facts->canvas = TYPICAL_PROMPT + defaults.max_tokens;
-    facts->workspace_bytes = dllm_engine_workspace_bytes(engine, facts->canvas, rows);
+    facts->workspace_bytes =
+        dllm_generate_workspace_bytes(engine, (size_t)facts->canvas, &defaults);
     dllm_engine_close(engine);
 }
 

@@ -4,6 +4,7 @@
  * with a NumPy header when the file's name ends in .npy.
  */
 #include "cli.h"
+#include "memory_check.h"
 #include "out.h"
 
 #include <errno.h>
@@ -268,6 +269,7 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
         .threads = (int)values[LOGITS_THREADS].integer,
         .cpu_level = values[LOGITS_CPU_LEVEL].text,
     };
+    struct memory_need need = {.force = values[LOGITS_FORCE].given};
     struct dllm_engine *engine = NULL;
     struct dllm_error error = {0};
     int code = cli_find_model(&engine_options.model_path, values[LOGITS_PULL].given);
@@ -280,8 +282,9 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
         return cli_fail_error(&error);
     if (values[LOGITS_VERBOSE].given)
         cli_print_invocation();
-    code = cli_check_memory(engine, values[LOGITS_TOKENS].id_count, list->count,
-                            values[LOGITS_FORCE].given);
+    need.canvas = values[LOGITS_TOKENS].id_count;
+    need.workspace = dllm_engine_workspace_bytes(engine, need.canvas, list->count);
+    code = memory_check(engine, &need);
     if (!code)
         code = run_pass(opts, engine, list);
     if (!code && values[LOGITS_VERBOSE].given)

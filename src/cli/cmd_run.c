@@ -95,7 +95,7 @@ static int generate_in_view(struct run *run)
 static int generate(struct run *run)
 {
     struct dllm_error error = {0};
-    int code = request_check_memory(&run->request, run->engine);
+    int code = request_check_memory(&run->request, run->engine, 1, 0);
 
     if (code)
         return code;

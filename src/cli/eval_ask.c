@@ -47,7 +47,8 @@ static int generate(const struct asking *asking, struct dllm_session *session,
         code = request_prepare(&request, asking->engine);
     request.facts.settings.on_step = stop_on_interrupt;
     if (!code)
-        code = request_check_memory(&request, asking->engine);
+        code = request_check_memory(&request, asking->engine, 1,
+                                    dllm_session_workspace_bytes(session));
     if (!code && request_generate(&request, session, result, &error))
         code = cli_fail_error(&error);
     if (!code && result->finish == DLLM_FINISH_INTERRUPTED)

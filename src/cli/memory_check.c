@@ -1,29 +1,69 @@
-/* memory_check.c: whether a model fits into memory, before it is run. */
-#include "cli.h"
+/* memory_check.c: see memory_check.h. */
+#include "memory_check.h"
+
 #include "out.h"
 
-#include <limits.h>
+struct memory_need memory_need_of(const struct dllm_engine *engine, size_t canvas,
+                                  const struct dllm_generate_options *settings)
+{
+    return (struct memory_need){
+        .canvas = canvas,
+        .workspace = dllm_generate_workspace_bytes(engine, canvas, settings),
+        .cached = settings->cache != DLLM_CACHE_NONE,
+        .guided = settings->cfg_scale > 0,
+    };
+}
 
-int cli_check_memory(const struct dllm_engine *engine, size_t canvas, size_t rows, bool force)
+static uint64_t all_sessions(const struct memory_need *need)
+{
+    uint64_t bytes, sessions = need->sessions > 1 ? (uint64_t)need->sessions : 1;
+
+    return __builtin_mul_overflow(need->workspace, sessions, &bytes) ? UINT64_MAX : bytes;
+}
+
+uint64_t memory_total(const struct memory_need *need, uint64_t file_bytes)
+{
+    uint64_t bytes;
+
+    return __builtin_add_overflow(all_sessions(need), file_bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* "148 positions", "4 canvases of 148 positions". */
+static const char *describe(const struct memory_need *need, char out[80])
+{
+    int canvases = (need->sessions > 1 ? need->sessions : 1) * (need->guided ? 2 : 1);
+
+    if (canvases == 1)
+        snprintf(out, 80, "a canvas of %zu positions", need->canvas);
+    else
+        snprintf(out, 80, "%d canvases of %zu positions", canvases, need->canvas);
+    return out;
+}
+
+int memory_check(const struct dllm_engine *engine, const struct memory_need *need)
 {
     struct dllm_model_info info;
     struct dllm_machine machine;
-    uint64_t workspace;
-    char all[32], work[32], available[32];
+    char all[32], work[32], available[32], canvases[80];
+    uint64_t total;
 
-    /* A canvas beyond counting is the library's to refuse. */
-    if (force || canvas > INT_MAX / 2)
+    if (need->force)
         return CLI_OK;
     dllm_engine_info(engine, &info);
     dllm_machine(&machine);
-    workspace = dllm_engine_workspace_bytes(engine, (int)canvas, (int)rows);
-    if (machine.memory_available_bytes == 0 ||
-        info.file_bytes + workspace <= machine.memory_available_bytes)
+    total = memory_total(need, info.file_bytes);
+    /* What sessions hold is no longer available, but theirs. */
+    if (machine.memory_available_bytes == 0 || total <= machine.memory_available_bytes + need->held)
         return CLI_OK;
-    return cli_fail(CLI_FAILURE,
-                    "the model does not fit: it takes %s, %s of them for a canvas of %zu "
-                    "positions, and %s of memory are available; every step would read it from the "
-                    "disk. Take a smaller quantization or a shorter canvas, or insist with --force",
-                    out_size_text(info.file_bytes + workspace, all), out_size_text(workspace, work),
-                    canvas, out_size_text(machine.memory_available_bytes, available));
+    return cli_fail(
+        CLI_FAILURE,
+        "the model does not fit: it takes %s, %s of them for %s, and %s of memory are available; "
+        "every step would read it from the disk. Take a smaller quantization or a shorter "
+        "canvas%s%s%s, or insist with --force",
+        out_size_text(total, all), out_size_text(all_sessions(need), work),
+        describe(need, canvases),
+        out_size_text(machine.memory_available_bytes + need->held, available),
+        need->sessions > 1 ? ", fewer at once (--parallel)" : "",
+        need->cached ? ", no cache (--cache none)" : "",
+        need->guided ? ", no guidance (--cfg-scale 0)" : "");
 }

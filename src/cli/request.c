@@ -1,6 +1,8 @@
 /* request.c: from the options of run to a result. */
 #include "request.h"
 
+#include "memory_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,14 +188,18 @@ int request_prepare(struct request *request, const struct dllm_engine *engine)
     return collect_stops(request);
 }
 
-int request_check_memory(const struct request *request, const struct dllm_engine *engine)
+int request_check_memory(const struct request *request, const struct dllm_engine *engine,
+                         int sessions, uint64_t held)
 {
     const struct dllm_generate_options *settings = &request->facts.settings;
-    size_t region = (size_t)settings->max_tokens;
-    size_t rows = settings->block_length ? (size_t)settings->block_length : region;
+    size_t canvas =
+        request->facts.prompt_tokens + (size_t)settings->max_tokens + settings->suffix_count;
+    struct memory_need need = memory_need_of(engine, canvas, settings);
 
-    return cli_check_memory(engine, request->facts.prompt_tokens + region + settings->suffix_count,
-                            rows, request->opts->values[RUN_FORCE].given);
+    need.sessions = sessions;
+    need.held = held;
+    need.force = request->opts->values[RUN_FORCE].given;
+    return memory_check(engine, &need);
 }
 
 /* The gaps' ids alone, in place of the whole canvas. */

@@ -28,9 +28,11 @@ void request_free(struct request *request);
  * sets facts.settings.on_step. 0, or the exit code after a message. */
 int request_prepare(struct request *request, const struct dllm_engine *engine);
 
-/* Refuses what cannot fit into memory, before anything is allocated: 0, or the
- * exit code after a message. */
-int request_check_memory(const struct request *request, const struct dllm_engine *engine);
+/* Refuses what cannot fit into memory, before anything is allocated, if so many
+ * sessions come to need as much, whose workspaces take `held` bytes already: 0, or
+ * the exit code after a message. */
+int request_check_memory(const struct request *request, const struct dllm_engine *engine,
+                         int sessions, uint64_t held);
 
 /* Runs it. The result's text is what is to be printed (a template with its gaps
  * filled), its ids those of the positions that were generated. */

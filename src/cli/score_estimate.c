@@ -1,4 +1,5 @@
 /* score_estimate.c: from the options of score to a likelihood. */
+#include "memory_check.h"
 #include "out.h"
 #include "prompt.h"
 #include "score_command.h"
@@ -88,6 +89,21 @@ static struct dllm_score_query query_of(const struct task *task, const struct op
                                      .answer_count = text ? task->answer_ids.count : ids->id_count};
 }
 
+static int check_memory(const struct opts *opts, const struct dllm_engine *engine,
+                        const struct dllm_session *session, const struct dllm_score_query *query,
+                        const struct dllm_score_options *options)
+{
+    const struct memory_need need = {
+        .canvas = query->prompt_count + query->answer_count,
+        .workspace = dllm_score_workspace_bytes(engine, query, options),
+        .held = dllm_session_workspace_bytes(session),
+        .guided = options->cfg_scale > 0,
+        .force = opts->values[SCORE_FORCE].given,
+    };
+
+    return memory_check(engine, &need);
+}
+
 int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
                    struct dllm_session *session, const struct score_watch *watch,
                    struct score_outcome *outcome)
@@ -102,8 +118,7 @@ int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
     options.context = watch->context;
     query = query_of(&task, opts);
     if (!code)
-        code = cli_check_memory(engine, query.prompt_count + query.answer_count, query.answer_count,
-                                opts->values[SCORE_FORCE].given);
+        code = check_memory(opts, engine, session, &query, &options);
     if (!code && dllm_score(session, &query, &options, &outcome->likelihood, &error))
         code = error.status == DLLM_INTERRUPTED ? CLI_INTERRUPTED : cli_fail_error(&error);
     outcome->tokens = query.answer_count;

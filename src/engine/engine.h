@@ -11,6 +11,13 @@
 #include "lock.h"
 #include "tokenizer.h"
 
+enum {
+    /* Positions that lengths and row counts may not pass: far beyond any context. */
+    ENGINE_LENGTH_MOST = 1 << 22,
+    /* Canvases of one pass of a score, guidance's included. */
+    ENGINE_SCORE_CANVASES = 32
+};
+
 /* Immutable after dllm_engine_open, but for the backend: its operations run
  * one at a time, under the lock. */
 struct dllm_engine {
@@ -61,8 +68,12 @@ int engine_chunk_rows(const struct dllm_engine *engine, int rows);
 enum dllm_status session_reserve(struct dllm_session *session, const struct forward_limits *limits,
                                  struct dllm_error *error);
 
-/* Bytes that the workspace takes. (session.c) */
-uint64_t session_workspace_bytes(const struct dllm_session *session);
+/* What passes of a generation need on a canvas of `length` positions, `masks` of them
+ * masked, and those of a score; rows as session_reserve takes them. (room.c) */
+struct forward_limits engine_generate_limits(const struct dllm_generate_options *options,
+                                             int length, int masks);
+struct forward_limits engine_score_limits(const struct dllm_score_query *query,
+                                          const struct dllm_score_options *options);
 
 /* A usage error unless every id is in the model's vocabulary. what names the
  * list in the message. (session.c) */

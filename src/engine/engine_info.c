@@ -53,16 +53,6 @@ void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *
         fill_shapes(engine, info);
 }
 
-uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, int canvas, int rows)
-{
-    struct forward_limits limits = {.canvases = 1, .length = canvas};
-
-    if (engine->vocab_only || canvas < 1 || rows < 1)
-        return 0;
-    limits.rows = engine_chunk_rows(engine, rows);
-    return forward_bytes(engine->backend, &engine->model, &limits);
-}
-
 double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats)
 {
     double rate;

@@ -187,22 +187,11 @@ static int on_step(void *context, const struct dllm_step *step)
 
 /* --- a run --- */
 
-/* Rows that a step scores at most: a block, and the masks outside the gaps, which
- * belong to the first one or the last. */
-static int rows_of_step(const struct generation *generation, int masks)
-{
-    const struct dllm_generate_options *options = &generation->options;
-    int block = options->block_length ? options->block_length : options->max_tokens;
-
-    return MIN(block, options->max_tokens) + masks - options->max_tokens;
-}
-
 /* Makes room for the passes and the times of the steps. */
 static enum dllm_status make_room(struct generation *generation, struct dllm_error *error)
 {
     const struct dllm_generate_options *options = &generation->options;
-    struct forward_limits limits = {.canvases = options->cfg_scale > 0 ? 2 : 1,
-                                    .cached = options->cache != DLLM_CACHE_NONE};
+    struct forward_limits limits;
     size_t bytes;
     int masks = 0;
 
@@ -214,8 +203,7 @@ static enum dllm_status make_room(struct generation *generation, struct dllm_err
     generation->step_seconds = malloc(bytes);
     if (!generation->step_seconds)
         return status_no_memory(error, bytes);
-    limits.length = generation->length;
-    limits.rows = limits.canvases * rows_of_step(generation, masks);
+    limits = engine_generate_limits(options, generation->length, masks);
     return session_reserve(generation->session, &limits, error);
 }
 
@@ -282,7 +270,7 @@ enum dllm_status generation_run(struct generation *generation, struct dllm_resul
     TRY(take_gaps(generation, interrupted, result, error));
     result->forward_passes = run.forward_passes;
     result->rows_computed = run.rows_computed;
-    result->workspace_bytes = session_workspace_bytes(generation->session);
+    result->workspace_bytes = dllm_session_workspace_bytes(generation->session);
     result->steps = run.steps;
     result->stopped_early = run.stopped_early || generation->stop_found;
     result->timings.step_seconds = generation->step_seconds;

@@ -3,13 +3,9 @@
 #include "engine.h"
 #include "score.h"
 
-/* Canvases share a pass, so that weights are read for many rows together, up to so many
- * positions. */
-enum { POSITIONS_AT_ONCE = 256, CANVASES_MOST = 16 };
-
 static void run_pass(struct forward *forward, const struct score_request *request)
 {
-    struct forward_canvas canvases[2 * CANVASES_MOST];
+    struct forward_canvas canvases[ENGINE_SCORE_CANVASES];
     int count = request->canvas_count;
 
     for (int i = 0; i < count; i++) {
@@ -54,18 +50,6 @@ static enum dllm_status losses_of(void *context, const struct score_request *req
     return DLLM_OK;
 }
 
-static enum dllm_status reserve(struct dllm_session *session, const struct dllm_score_query *query,
-                                const struct dllm_score_options *options,
-                                const struct score_model *model, struct dllm_error *error)
-{
-    int canvases = model->canvases_at_once * (options->cfg_scale > 0 ? 2 : 1);
-    struct forward_limits limits = {.canvases = canvases,
-                                    .length = (int)(query->prompt_count + query->answer_count),
-                                    .rows = canvases * (int)query->answer_count};
-
-    return session_reserve(session, &limits, error);
-}
-
 static enum dllm_status check(const struct dllm_session *session,
                               const struct dllm_score_query *query,
                               const struct dllm_score_options *options, struct dllm_error *error)
@@ -93,16 +77,15 @@ enum dllm_status dllm_score(struct dllm_session *session, const struct dllm_scor
                                 .context = session,
                                 .shift_logits = engine->model.hparams.shift_logits,
                                 .mask_id = engine->specials.mask_id};
+    struct forward_limits limits;
     double start = clock_seconds();
-    int length;
 
     *result = (struct dllm_likelihood){0};
     TRY(check(session, query, options, error));
     TRY(score_check(&model, query, options, error));
-    length = (int)(query->prompt_count + query->answer_count);
-    model.canvases_at_once =
-        MAX(1, MIN(MIN(options->batch, CANVASES_MOST), POSITIONS_AT_ONCE / length));
-    TRY(reserve(session, query, options, &model, error));
+    limits = engine_score_limits(query, options);
+    model.canvases_at_once = options->cfg_scale > 0 ? limits.canvases / 2 : limits.canvases;
+    TRY(session_reserve(session, &limits, error));
     TRY(score_run(&model, query, options, result, error));
     result->seconds = clock_seconds() - start;
     return DLLM_OK;

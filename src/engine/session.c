@@ -10,8 +10,6 @@
  * chunk takes at most CHUNK_BYTES, but at least CHUNK_LEAST rows, so that the
  * output matrix is still read for many rows together. */
 enum { CHUNK_BYTES = 80 << 20, CHUNK_LEAST = 16, CHUNK_MOST = 256 };
-/* Positions that lengths and row counts may not pass: far beyond any context. */
-enum { LENGTH_MOST = 1 << 22 };
 
 int engine_chunk_rows(const struct dllm_engine *engine, int rows)
 {
@@ -45,17 +43,6 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
     return status;
 }
 
-uint64_t session_workspace_bytes(const struct dllm_session *session)
-{
-    const struct dllm_engine *engine = session->engine;
-    struct forward_limits limits;
-
-    if (!session->forward)
-        return 0;
-    limits = forward_limits_of(session->forward);
-    return forward_bytes(engine->backend, &engine->model, &limits);
-}
-
 enum dllm_status session_check_ids(const struct dllm_session *session, const int32_t *ids,
                                    size_t count, const char *what, struct dllm_error *error)
 {
@@ -78,10 +65,10 @@ enum dllm_status session_check_length(const struct dllm_session *session, size_t
     if (length == 0)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "the canvas is empty; at least one id was expected");
-    if (length > LENGTH_MOST)
+    if (length > ENGINE_LENGTH_MOST)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "a canvas of %zu positions is too long; at most %d were expected",
-                           length, LENGTH_MOST);
+                           length, ENGINE_LENGTH_MOST);
     if (context == 0 || allow_long || length <= (size_t)context)
         return DLLM_OK;
     return status_fail(error, DLLM_ERROR_USAGE,

@@ -47,3 +47,8 @@ $ cp "$models/llada-Q4_K_M.gguf" big.gguf; truncate -s 4T big.gguf
 | 1
 !~ error: the model does not fit: *
 !~ error: the model does not fit: *
+
+# What several sessions would take together counts, guidance and cache with it.
+$ echo '{"prompt": "hi"}' | dllm run --input - --parallel 128 -n 1000000 --allow-long --cfg-scale 1 --cache dual 2> /dev/null
+|~ *the model does not fit: it takes * of them for 256 canvases of 1000* positions, and * Take a smaller quantization or a shorter canvas, fewer at once (--parallel), no cache (--cache none), no guidance (--cfg-scale 0), or insist with --force"}
+= 1
