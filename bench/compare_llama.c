@@ -76,6 +76,8 @@ static void open_both(struct bench *bench)
 {
     struct dllm_engine_options options = {
         .model_path = bench->path, .threads = bench->threads, .cpu_level = bench->level};
+    struct llama_peer_options peer_options = {
+        .canvas = bench->canvas, .threads = bench->threads, .flash_attention = true};
     struct dllm_error error = {0};
 
     if (dllm_engine_open(&options, &bench->engine, &error) != DLLM_OK ||
@@ -84,8 +86,7 @@ static void open_both(struct bench *bench)
     dllm_engine_info(bench->engine, &bench->info);
     check("llama.cpp", llama_peer_open(NULL));
     check("llama.cpp", llama_peer_model_load(bench->path, false, &bench->peer_model));
-    check("llama.cpp", llama_peer_context_create(bench->peer_model, bench->canvas, bench->threads,
-                                                 true, &bench->peer));
+    check("llama.cpp", llama_peer_context_create(bench->peer_model, &peer_options, &bench->peer));
     if (llama_peer_vocab_size(bench->peer_model) != bench->info.vocab)
         die("llama.cpp", "the two sides see different vocabularies");
 }

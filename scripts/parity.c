@@ -1,8 +1,10 @@
 /*
  * parity.c: dllm beside llama.cpp on a model of the user's: the logits of one
- * pass, or a generation step by step. scripts/parity.sh builds and runs it.
+ * pass, its hidden states layer by layer, or a generation step by step.
+ * scripts/parity.sh builds and runs it.
  *
  * usage: parity logits FILE IDS THREADS
+ *        parity layers FILE IDS THREADS
  *        parity generate FILE IDS THREADS POSITIONS STEPS
  *
  * generate: before each step both sides see the same canvas. dllm says how many
@@ -12,6 +14,7 @@
  */
 #include "parity.h"
 #include "dllm.h"
+#include "hidden_states.h"
 #include "llama_peer.h"
 
 #include <math.h>
@@ -28,7 +31,8 @@ struct sides {
     struct dllm_model_info info;
     struct llama_peer_model *model;
     struct llama_peer_context *context;
-    bool *banned; /* [vocab]: ids that are never predicted */
+    struct hidden_states own_states, peer_states; /* of the last pass with layers */
+    bool *banned;                                 /* [vocab]: ids that are never predicted */
 };
 
 /* What one side thinks of a masked position. */
@@ -60,9 +64,15 @@ static bool list_banned(struct sides *sides)
     return sides->banned != NULL;
 }
 
-static const char *open_sides(struct sides *sides, const char *path, int threads, int canvas)
+/* With layers the peer keeps the hidden states of its passes. */
+static const char *open_sides(struct sides *sides, const char *path, int threads, int canvas,
+                              bool layers)
 {
     static struct dllm_error error;
+    struct llama_peer_options peer_options = {.canvas = canvas,
+                                              .threads = threads,
+                                              .on_layer = layers ? hidden_states_keep : NULL,
+                                              .user = &sides->peer_states};
     struct dllm_engine_options options = {.model_path = path, .threads = threads};
     const char *why = llama_peer_open(NULL);
 
@@ -77,7 +87,7 @@ static const char *open_sides(struct sides *sides, const char *path, int threads
     why = llama_peer_model_load(path, false, &sides->model);
     if (why)
         return why;
-    return llama_peer_context_create(sides->model, canvas, threads, false, &sides->context);
+    return llama_peer_context_create(sides->model, &peer_options, &sides->context);
 }
 
 static void close_sides(struct sides *sides)
@@ -86,6 +96,8 @@ static void close_sides(struct sides *sides)
     llama_peer_model_free(sides->model);
     dllm_session_destroy(sides->session);
     dllm_engine_close(sides->engine);
+    hidden_states_free(&sides->own_states);
+    hidden_states_free(&sides->peer_states);
     free(sides->banned);
 }
 
@@ -156,6 +168,34 @@ static int compare_logits(const struct sides *sides, const int32_t *ids, int cou
     }
     printf("same best id in %d of %d rows\n", same, count);
     free(logits);
+    return 0;
+}
+
+static int drop_rows(void *context, const float *logits, size_t first, size_t count)
+{
+    (void)context, (void)logits, (void)first, (void)count;
+    return 0;
+}
+
+static int compare_layers(struct sides *sides, const int32_t *ids, int count)
+{
+    struct dllm_logits_sink sink = {drop_rows, &sides->own_states, hidden_states_keep};
+    struct dllm_logits_query query = {.ids = ids, .count = (size_t)count, .allow_long = true};
+    int32_t rows[MOST_IDS];
+    struct dllm_error error;
+    const char *why;
+
+    for (int i = 0; i < count; i++)
+        rows[i] = i;
+    query.rows = rows;
+    query.row_count = query.count;
+    if (dllm_logits_each(sides->session, &query, &sink, &error) != DLLM_OK)
+        return complain("dllm", error.message);
+    why = llama_peer_forward(sides->context, ids, count);
+    if (why)
+        return complain("llama.cpp", why);
+    if (!hidden_states_compare(&sides->own_states, &sides->peer_states))
+        return complain("the layers", "llama.cpp shows others under the names embd and l_out-N");
     return 0;
 }
 
@@ -335,26 +375,30 @@ static int follow(const struct sides *sides, int32_t *ids, int count, int positi
 int main(int argc, char **argv)
 {
     bool logits = argc == 5 && strcmp(argv[1], "logits") == 0;
+    bool layers = argc == 5 && strcmp(argv[1], "layers") == 0;
     bool generate = argc == 7 && strcmp(argv[1], "generate") == 0;
     static int32_t ids[MOST_IDS];
     struct sides sides = {0};
     int count, positions = generate ? atoi(argv[5]) : 0, code;
     const char *why;
 
-    if (!logits && !generate) {
+    if (!logits && !layers && !generate) {
         fprintf(stderr,
-                "usage: %s logits FILE IDS THREADS | generate FILE IDS THREADS POSITIONS STEPS\n",
-                argv[0]);
+                "usage: %s logits|layers FILE IDS THREADS\n"
+                "       %s generate FILE IDS THREADS POSITIONS STEPS\n",
+                argv[0], argv[0]);
         return 2;
     }
     count = parse_ids(argv[3], ids);
     if (count == 0 || positions < 0 || count + positions > MOST_IDS)
         return complain("IDS", "1 to 4096 ids, with the positions to generate, were expected");
-    why = open_sides(&sides, argv[2], atoi(argv[4]), count + positions);
+    why = open_sides(&sides, argv[2], atoi(argv[4]), count + positions, layers);
     if (why)
         code = complain(argv[2], why);
     else if (logits)
         code = compare_logits(&sides, ids, count);
+    else if (layers)
+        code = compare_layers(&sides, ids, count);
     else
         code = follow(&sides, ids, count, positions, atoi(argv[6]));
     close_sides(&sides);

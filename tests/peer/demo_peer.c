@@ -119,12 +119,13 @@ static const char *open_sides(const char *path, struct sides *out)
 {
     static struct dllm_error error;
     struct dllm_engine_options options = {.model_path = path, .threads = THREADS};
+    struct llama_peer_options peer_options = {.canvas = CANVAS, .threads = THREADS};
     const char *why = llama_peer_open(NULL);
 
     if (!why)
         why = llama_peer_model_load(path, false, &out->model);
     if (!why)
-        why = llama_peer_context_create(out->model, CANVAS, THREADS, false, &out->context);
+        why = llama_peer_context_create(out->model, &peer_options, &out->context);
     if (why)
         return why;
     if (dllm_engine_open(&options, &out->engine, &error) != DLLM_OK ||

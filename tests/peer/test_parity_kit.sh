@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/parity.sh on the small models: rows of logits alike, generations followed step by step, wrong
+# scripts/parity.sh on the small models: rows of logits and layers alike, generations followed step by step, wrong
 # arguments refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -14,6 +14,15 @@ rows_alike() { # model
         /^ *[0-9]+ / { rows++; if ($4 < 0.999) bad = 1 }
         /^same best id in/ { counted = 1 }
         END { exit !(rows == 4 && counted && !bad) }'
+}
+
+# The embedding and both layers, in order, each with a cosine of at least 0.999.
+layers_alike() { # model
+    scripts/parity.sh layers "$1" 3,5,17,300 | awk '
+        { print }
+        NR == 2 && $1 == "embedding" && $3 >= 0.999999 { alike++ }
+        NR > 2 && $1 " " $2 == "layer " NR - 3 && $4 >= 0.999 && $7 >= 0.999 { alike++ }
+        END { exit !(NR == 4 && alike == 3) }'
 }
 
 # Steps are followed; where quantized sides part, both confidences of both positions are shown.
@@ -38,6 +47,7 @@ fails_with() { # code, then a command
 
 for model in llada dream; do
     expect "$model: logits" rows_alike "$models/$model-Q4_K_M.gguf"
+    expect "$model: layers" layers_alike "$models/$model-Q4_K_M.gguf"
     expect "$model: generation" followed "$models/$model-Q4_K_M.gguf"
 done
 expect "no file" fails_with 2 scripts/parity.sh logits none.gguf

@@ -18,6 +18,7 @@ struct params {
  * parameters, that are set here. */
 enum { CONTEXT_N_CTX = 0, CONTEXT_N_BATCH = 1, CONTEXT_N_UBATCH = 2 };
 enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8, CONTEXT_FLASH_ATTENTION = 13 };
+enum { CONTEXT_ON_NODE = 22, CONTEXT_ON_NODE_DATA = 24 }; /* pointers: two words each */
 enum { MODEL_VOCAB_ONLY_BYTE = 72 };
 enum { QUANTIZE_THREADS = 0, QUANTIZE_FTYPE = 1 };
 
@@ -39,7 +40,9 @@ struct llama_peer_model {
 struct llama_peer_context {
     void *context;
     struct batch batch;
-    int capacity;
+    struct llama_peer_options options;
+    float *hidden; /* of the layer at hand */
+    bool no_memory;
 };
 
 static struct {
@@ -67,6 +70,10 @@ static struct {
     uint32_t (*llama_model_quantize)(const char *, const char *, const struct params *);
     size_t (*ggml_quantize_chunk)(int, const float *, void *, int64_t, int64_t, int64_t,
                                   const float *);
+    const char *(*ggml_get_name)(const void *);
+    int64_t (*ggml_nelements)(const void *);
+    int64_t (*ggml_nrows)(const void *);
+    void (*ggml_backend_tensor_get)(const void *, void *, size_t, size_t);
     const char *(*ggml_version)(void);
     const char *(*ggml_commit)(void);
 } peer;
@@ -133,6 +140,10 @@ static const char *find_functions(void)
     FIND(peer.library, llama_get_logits_ith);
     FIND(peer.library, llama_model_quantize);
     FIND(peer.base, ggml_quantize_chunk);
+    FIND(peer.base, ggml_get_name);
+    FIND(peer.base, ggml_nelements);
+    FIND(peer.base, ggml_nrows);
+    FIND(peer.base, ggml_backend_tensor_get);
     FIND(peer.base, ggml_version);
     FIND(peer.base, ggml_commit);
     return NULL;
@@ -235,28 +246,78 @@ int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, 
                                parse_special);
 }
 
-const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
-                                      bool flash_attention, struct llama_peer_context **out)
+/* Whether a node of the graph is the embedding (-1) or the end of a layer, by the
+ * names that the library gives them (it has called the embedding inp_embd too). */
+static bool layer_of_node(const void *node, int *layer)
+{
+    const char *name = peer.ggml_get_name(node);
+    char end;
+
+    *layer = -1;
+    return strcmp(name, "embd") == 0 || strcmp(name, "inp_embd") == 0 ||
+           sscanf(name, "l_out-%d%c", layer, &end) == 1;
+}
+
+/* The library's callback: asked first whether it wants a node, then shown it. */
+static bool on_node(const void *node, bool ask, void *user)
+{
+    struct llama_peer_context *context = user;
+    size_t values, rows;
+    float *grown;
+    int layer;
+
+    if (!layer_of_node(node, &layer))
+        return !ask;
+    if (ask)
+        return true;
+    values = (size_t)peer.ggml_nelements(node);
+    rows = (size_t)peer.ggml_nrows(node);
+    grown = realloc(context->hidden, values * sizeof *grown);
+    context->no_memory = context->no_memory || !grown;
+    if (!grown)
+        return false;
+    context->hidden = grown;
+    peer.ggml_backend_tensor_get(node, grown, 0, values * sizeof *grown);
+    context->options.on_layer(context->options.user, layer, grown, rows, values / rows);
+    return true;
+}
+
+static struct params context_params(struct llama_peer_context *context)
 {
     struct params params = peer.llama_context_default_params();
+    const struct llama_peer_options *options = &context->options;
+    bool (*callback)(const void *, bool, void *) = on_node;
+    void *data = context;
+
+    params.words[CONTEXT_N_CTX] = (uint32_t)options->canvas;
+    params.words[CONTEXT_N_BATCH] = (uint32_t)options->canvas;
+    params.words[CONTEXT_N_UBATCH] = (uint32_t)options->canvas;
+    params.words[CONTEXT_THREADS] = (uint32_t)options->threads;
+    params.words[CONTEXT_THREADS_BATCH] = (uint32_t)options->threads;
+    params.words[CONTEXT_FLASH_ATTENTION] = options->flash_attention;
+    if (options->on_layer) {
+        memcpy(params.words + CONTEXT_ON_NODE, &callback, sizeof callback);
+        memcpy(params.words + CONTEXT_ON_NODE_DATA, &data, sizeof data);
+    }
+    return params;
+}
+
+const char *llama_peer_context_create(struct llama_peer_model *model,
+                                      const struct llama_peer_options *options,
+                                      struct llama_peer_context **out)
+{
     struct llama_peer_context *context = calloc(1, sizeof *context);
 
     if (!context)
         return fail("out of memory", "context");
-    params.words[CONTEXT_N_CTX] = (uint32_t)canvas;
-    params.words[CONTEXT_N_BATCH] = (uint32_t)canvas;
-    params.words[CONTEXT_N_UBATCH] = (uint32_t)canvas;
-    params.words[CONTEXT_THREADS] = (uint32_t)threads;
-    params.words[CONTEXT_THREADS_BATCH] = (uint32_t)threads;
-    params.words[CONTEXT_FLASH_ATTENTION] = flash_attention;
-    context->context = peer.llama_init_from_model(model->model, params);
+    context->options = *options;
+    context->context = peer.llama_init_from_model(model->model, context_params(context));
     if (!context->context) {
         free(context);
         return fail("the context cannot be made", "out of memory or an unknown parameter layout");
     }
     peer.llama_set_causal_attn(context->context, false);
-    context->batch = peer.llama_batch_init(canvas, 0, 1);
-    context->capacity = canvas;
+    context->batch = peer.llama_batch_init(options->canvas, 0, 1);
     *out = context;
     return NULL;
 }
@@ -267,6 +328,7 @@ void llama_peer_context_free(struct llama_peer_context *context)
         return;
     peer.llama_batch_free(context->batch);
     peer.llama_free(context->context);
+    free(context->hidden);
     free(context);
 }
 
@@ -275,7 +337,7 @@ const char *llama_peer_forward(struct llama_peer_context *context, const int32_t
     struct batch *batch = &context->batch;
     void *memory = peer.llama_get_memory(context->context);
 
-    if (count > context->capacity)
+    if (count > context->options.canvas)
         return fail("forward", "more tokens than the canvas");
     /* Diffusion models have no cache; a causal one would remember the last pass. */
     if (memory)
@@ -288,8 +350,9 @@ const char *llama_peer_forward(struct llama_peer_context *context, const int32_t
         batch->sequences[i][0] = 0;
         batch->logits[i] = 1;
     }
-    return peer.llama_decode(context->context, *batch) ? fail("forward", "llama_decode failed")
-                                                       : NULL;
+    if (peer.llama_decode(context->context, *batch))
+        return fail("forward", "llama_decode failed");
+    return context->no_memory ? fail("forward", "out of memory for a layer") : NULL;
 }
 
 const float *llama_peer_logits(struct llama_peer_context *context, int row)

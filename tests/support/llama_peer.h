@@ -50,11 +50,25 @@ int llama_peer_tokenize(const struct llama_peer_model *model, const char *text, 
 
 struct llama_peer_context;
 
-/* A context for canvases of up to `canvas` tokens without causal mask.
- * flash_attention (the library's own choice here when it is left alone) keeps
- * keys and values as f16: on for speed, off for the logits of shared/data. */
-const char *llama_peer_context_create(struct llama_peer_model *model, int canvas, int threads,
-                                      bool flash_attention, struct llama_peer_context **out);
+/* Sees the hidden states [rows, width] behind the embedding (layer -1) and behind
+ * each layer of a pass, in order. Valid until it returns. */
+typedef void llama_peer_layer(void *user, int layer, const float *hidden, size_t rows,
+                              size_t width);
+
+/* For canvases of up to `canvas` tokens. flash_attention (the library's own choice
+ * here when it is left alone) keeps keys and values as f16: on for speed, off for
+ * the logits of shared/data. With on_layer passes are slower. */
+struct llama_peer_options {
+    int canvas, threads;
+    bool flash_attention;
+    llama_peer_layer *on_layer; /* NULL: not wanted */
+    void *user;
+};
+
+/* A context without causal mask; options are copied. */
+const char *llama_peer_context_create(struct llama_peer_model *model,
+                                      const struct llama_peer_options *options,
+                                      struct llama_peer_context **out);
 void llama_peer_context_free(struct llama_peer_context *context);
 
 /* One forward pass over ids [count], count <= canvas: every row's logits are

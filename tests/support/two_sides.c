@@ -9,6 +9,8 @@
 
 enum { THREADS = 2 };
 
+static const struct llama_peer_options peer_options = {.canvas = SIDES_CANVAS, .threads = THREADS};
+
 static struct dllm_error error;
 
 static enum dllm_status open_engine(const char *path, struct dllm_engine **out)
@@ -70,7 +72,7 @@ float *sides_peer_logits(const char *path, const struct sides_canvas *canvas, co
 
     *why = logits ? llama_peer_model_load(path, false, &model) : "out of memory";
     if (!*why)
-        *why = llama_peer_context_create(model, SIDES_CANVAS, THREADS, false, &context);
+        *why = llama_peer_context_create(model, &peer_options, &context);
     if (!*why)
         *why = llama_peer_forward(context, canvas->ids, SIDES_CANVAS);
     for (size_t row = 0; !*why && row < SIDES_CANVAS; row++)
