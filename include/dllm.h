@@ -37,7 +37,8 @@ enum dllm_status {
     DLLM_ERROR_UNSUPPORTED, /* a valid file asks for something not built in */
     DLLM_ERROR_MEMORY,      /* an allocation failed */
     DLLM_ERROR_NUMERIC,     /* NaN or no finite value where one is needed */
-    DLLM_INTERRUPTED        /* a callback asked to stop */
+    DLLM_INTERRUPTED,       /* a callback asked to stop */
+    DLLM_ERROR_DEVICE       /* a GPU is not there, too small, or failed */
 };
 
 /* Filled by a failing call; message is always NUL-terminated UTF-8. */

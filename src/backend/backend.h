@@ -1,12 +1,18 @@
 /*
  * backend.h: the operations a transformer is made of, on whatever computes
  * them. A backend knows threads, tiles and buffers; it never hears of masks,
- * blocks or prompts. After backend_*_create nothing here can fail but
- * backend_pick_rows, which reports rows without a finite logit.
+ * blocks or prompts.
  *
  * Buffers are f32, row major [rows, width]; a buffer belongs to the backend
  * that made it. Operations on one backend run one after the other; they must
  * not be called from two threads at once.
+ *
+ * An operation may only have been queued when its call returns. The calls that
+ * give results to the host (backend_buffer_read, backend_pick_rows,
+ * backend_cross_entropy_rows) wait for what they need, and a device that failed
+ * in any operation before says so there: DLLM_ERROR_DEVICE, from then on always.
+ * On the CPU nothing can fail after creation but backend_pick_rows, which also
+ * reports rows without a finite logit.
  */
 #ifndef BACKEND_H
 #define BACKEND_H
@@ -37,8 +43,6 @@ const char *backend_device_name(const struct backend *backend); /* "cpu" */
 const char *backend_level_name(const struct backend *backend);  /* "avx512vnni" */
 int backend_threads(const struct backend *backend);
 
-/* A buffer [rows, width], both at least 1, contents undefined. Destroy with
- * backend_buffer_destroy, which takes NULL. */
 /* What the operations to come will need at most; sizes the workers' scratch. */
 struct backend_limits {
     int rows;  /* of any buffer */
@@ -55,26 +59,27 @@ enum dllm_status backend_reserve(struct backend *backend, const struct backend_l
 /* Bytes that backend_reserve would hold for these limits. */
 uint64_t backend_reserve_bytes(const struct backend *backend, const struct backend_limits *limits);
 
-/* A buffer [rows, width], both at least 1, contents undefined. Destroy with
- * backend_buffer_destroy, which takes NULL. */
+/* A buffer [rows, width], both at least 1, contents undefined. This and all that
+ * follows is destroyed with the backend that made it; NULL is taken. */
 enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
                                        struct backend_buffer **out, struct dllm_error *error);
-void backend_buffer_destroy(struct backend_buffer *buffer);
+void backend_buffer_destroy(struct backend *backend, struct backend_buffer *buffer);
 
 /* Room for activations of up to rows x width for weights of the given types
  * (bit i of types: enum dtype i, all below 64). */
 enum dllm_status backend_activations_create(struct backend *backend, int rows, int width,
                                             uint64_t types, struct backend_activations **out,
                                             struct dllm_error *error);
-void backend_activations_destroy(struct backend_activations *activations);
+void backend_activations_destroy(struct backend *backend, struct backend_activations *activations);
 
 /* Bytes that the two constructors take. */
-uint64_t backend_buffer_bytes(int rows, int width);
-uint64_t backend_activations_bytes(int rows, int width, uint64_t types);
+uint64_t backend_buffer_bytes(const struct backend *backend, int rows, int width);
+uint64_t backend_activations_bytes(const struct backend *backend, int rows, int width,
+                                   uint64_t types);
 
 /* Copies rows of the buffer to host memory [count, width]. */
-void backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer, int row,
-                         int count, float *out);
+enum dllm_status backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer,
+                                     int row, int count, float *out, struct dllm_error *error);
 
 /* x[t, :] = row ids[t] of the matrix, t < count. */
 void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,
@@ -141,7 +146,7 @@ struct backend_routing_limits {
 enum dllm_status backend_routing_create(struct backend *backend,
                                         const struct backend_routing_limits *limits,
                                         struct backend_routing **out, struct dllm_error *error);
-void backend_routing_destroy(struct backend_routing *routing);
+void backend_routing_destroy(struct backend *backend, struct backend_routing *routing);
 
 /* Room for all slots' inputs of up to `width` values for weights of the given
  * types. */
@@ -149,11 +154,13 @@ enum dllm_status backend_visits_create(struct backend *backend,
                                        const struct backend_routing_limits *limits, int width,
                                        uint64_t types, struct backend_visits **out,
                                        struct dllm_error *error);
-void backend_visits_destroy(struct backend_visits *visits);
+void backend_visits_destroy(struct backend *backend, struct backend_visits *visits);
 
 /* Bytes that the two constructors take. */
-uint64_t backend_routing_bytes(const struct backend_routing_limits *limits);
-uint64_t backend_visits_bytes(const struct backend_routing_limits *limits, int width,
+uint64_t backend_routing_bytes(const struct backend *backend,
+                               const struct backend_routing_limits *limits);
+uint64_t backend_visits_bytes(const struct backend *backend,
+                              const struct backend_routing_limits *limits, int width,
                               uint64_t types);
 
 /* Softmax over each row's scores [count, experts], then the `used` experts of
@@ -225,16 +232,17 @@ void backend_attention(struct backend *backend, const struct backend_heads *geom
 void backend_guide(struct backend *backend, struct backend_buffer *logits, int count, double scale);
 
 /* Picks a token for each of the rows of logits (pick.h); picks[i] and
- * positions[i] belong to row first + i. Fails with DLLM_ERROR_NUMERIC naming
- * the position and step of the first bad row. */
+ * positions[i] belong to row first + i. A row without a finite logit is
+ * DLLM_ERROR_NUMERIC: the message names position and step of the first one. */
 enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows logits,
                                    const struct pick_rules *rules, const int32_t *positions,
                                    struct pick *picks, struct dllm_error *error);
 
 /* losses[i] = cross entropy of id targets[i] in row first + i of the logits
  * (cross_entropy.h); not finite where the row is bad. */
-void backend_cross_entropy_rows(struct backend *backend, struct backend_rows logits,
-                                const int32_t *targets, double *losses);
+enum dllm_status backend_cross_entropy_rows(struct backend *backend, struct backend_rows logits,
+                                            const int32_t *targets, double *losses,
+                                            struct dllm_error *error);
 
 /* Since the last reset: seconds per kind of operation, and what the matmuls
  * took: operations (two per multiply-add) by the kind of arithmetic their

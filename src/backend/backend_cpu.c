@@ -33,47 +33,33 @@ static enum dllm_status choose_level(const char *name, enum cpu_level *out,
                        cpu_level_parse(name, out) ? "cannot run here" : "does not exist", usable);
 }
 
-enum dllm_status backend_cpu_create(int threads, const char *cpu_level, struct backend **out,
-                                    struct dllm_error *error)
+static void destroy(struct backend *base)
 {
-    enum dllm_status status;
-    struct backend *backend = calloc(1, sizeof *backend);
+    struct cpu_backend *backend = cpu_of(base);
 
-    if (!backend)
-        return status_no_memory(error, sizeof *backend);
-    TRY_GOTO(choose_level(cpu_level, &backend->level, error));
-    TRY_GOTO(pool_create(threads, &backend->pool, error));
-    cpu_kernels_init(&backend->kernels, backend->level);
-    *out = backend;
-    return DLLM_OK;
-fail:
-    backend_destroy(backend);
-    return status;
-}
-
-void backend_destroy(struct backend *backend)
-{
-    if (!backend)
-        return;
     pool_destroy(backend->pool);
     free(backend->scratch);
     free(backend->turned_keys);
     free(backend);
 }
 
-const char *backend_device_name(const struct backend *backend)
+static const char *device_name(const struct backend *base)
 {
-    (void)backend;
+    (void)base;
     return "cpu";
 }
 
-const char *backend_level_name(const struct backend *backend)
+static const char *level_name(const struct backend *base)
 {
+    const struct cpu_backend *backend = (const struct cpu_backend *)base;
+
     return cpu_level_name(backend->level);
 }
 
-int backend_threads(const struct backend *backend)
+static int threads(const struct backend *base)
 {
+    const struct cpu_backend *backend = (const struct cpu_backend *)base;
+
     return pool_threads(backend->pool);
 }
 
@@ -95,15 +81,15 @@ static size_t turned_keys_bytes(const struct backend_limits *limits)
            (size_t)ROUND_UP(limits->keys, ATTENTION_KEY_PAD);
 }
 
-uint64_t backend_reserve_bytes(const struct backend *backend, const struct backend_limits *limits)
+static uint64_t reserve_bytes(const struct backend *base, const struct backend_limits *limits)
 {
-    return (uint64_t)backend_threads(backend) * worker_scratch_bytes(limits) +
-           turned_keys_bytes(limits);
+    return (uint64_t)threads(base) * worker_scratch_bytes(limits) + turned_keys_bytes(limits);
 }
 
-enum dllm_status backend_reserve(struct backend *backend, const struct backend_limits *limits,
-                                 struct dllm_error *error)
+static enum dllm_status reserve(struct backend *base, const struct backend_limits *limits,
+                                struct dllm_error *error)
 {
+    struct cpu_backend *backend = cpu_of(base);
     const struct backend_limits *old = &backend->limits;
     struct backend_limits grown = {
         .rows = MAX(old->rows, limits->rows),
@@ -114,15 +100,15 @@ enum dllm_status backend_reserve(struct backend *backend, const struct backend_l
         .vocab = MAX(old->vocab, limits->vocab),
     };
     size_t scratch_bytes = worker_scratch_bytes(&grown);
-    size_t threads = (size_t)pool_threads(backend->pool);
-    char *scratch = aligned_alloc(PAGE, threads * scratch_bytes);
+    size_t workers = (size_t)pool_threads(backend->pool);
+    char *scratch = aligned_alloc(PAGE, workers * scratch_bytes);
     size_t keys_bytes = turned_keys_bytes(&grown);
     float *keys = aligned_alloc(CACHE_LINE, ROUND_UP(keys_bytes, (size_t)CACHE_LINE));
 
     if (!scratch || !keys) {
         free(scratch);
         free(keys);
-        return status_no_memory(error, threads * scratch_bytes + keys_bytes);
+        return status_no_memory(error, workers * scratch_bytes + keys_bytes);
     }
     free(backend->scratch);
     free(backend->turned_keys);
@@ -133,18 +119,18 @@ enum dllm_status backend_reserve(struct backend *backend, const struct backend_l
     return DLLM_OK;
 }
 
-uint64_t backend_buffer_bytes(int rows, int width)
+static uint64_t buffer_bytes(const struct backend *base, int rows, int width)
 {
+    (void)base;
     return ROUND_UP(sizeof(float) * (uint64_t)rows * (uint64_t)width, CACHE_LINE);
 }
 
-enum dllm_status backend_buffer_create(struct backend *backend, int rows, int width,
-                                       struct backend_buffer **out, struct dllm_error *error)
+static enum dllm_status buffer_create(struct backend *base, int rows, int width,
+                                      struct backend_buffer **out, struct dllm_error *error)
 {
-    uint64_t bytes = backend_buffer_bytes(rows, width);
+    uint64_t bytes = buffer_bytes(base, rows, width);
     struct backend_buffer *buffer = malloc(sizeof *buffer);
 
-    (void)backend;
     if (!buffer)
         return status_no_memory(error, sizeof *buffer);
     *buffer = (struct backend_buffer){rows, width, aligned_alloc(CACHE_LINE, bytes)};
@@ -156,10 +142,9 @@ enum dllm_status backend_buffer_create(struct backend *backend, int rows, int wi
     return DLLM_OK;
 }
 
-void backend_buffer_destroy(struct backend_buffer *buffer)
+static void buffer_destroy(struct backend *base, struct backend_buffer *buffer)
 {
-    if (!buffer)
-        return;
+    (void)base;
     free(buffer->data);
     free(buffer);
 }
@@ -174,19 +159,19 @@ unsigned backend_cpu_forms(uint64_t types)
     return forms;
 }
 
-uint64_t backend_activations_bytes(int rows, int width, uint64_t types)
+static uint64_t activation_room(const struct backend *base, int rows, int width, uint64_t types)
 {
+    (void)base;
     return ROUND_UP(activations_bytes(rows, width, backend_cpu_forms(types)), CACHE_LINE);
 }
 
-enum dllm_status backend_activations_create(struct backend *backend, int rows, int width,
-                                            uint64_t types, struct backend_activations **out,
-                                            struct dllm_error *error)
+static enum dllm_status activations_create(struct backend *base, int rows, int width,
+                                           uint64_t types, struct backend_activations **out,
+                                           struct dllm_error *error)
 {
-    uint64_t bytes = backend_activations_bytes(rows, width, types);
+    uint64_t bytes = activation_room(base, rows, width, types);
     struct backend_activations *activations = calloc(1, sizeof *activations);
 
-    (void)backend;
     if (!activations)
         return status_no_memory(error, sizeof *activations);
     activations->storage = aligned_alloc(CACHE_LINE, bytes);
@@ -198,28 +183,29 @@ enum dllm_status backend_activations_create(struct backend *backend, int rows, i
     return DLLM_OK;
 }
 
-void backend_activations_destroy(struct backend_activations *activations)
+static void activations_destroy(struct backend *base, struct backend_activations *activations)
 {
-    if (!activations)
-        return;
+    (void)base;
     free(activations->storage);
     free(activations);
 }
 
-void backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer, int row,
-                         int count, float *out)
+static enum dllm_status buffer_read(struct backend *base, const struct backend_buffer *buffer,
+                                    int row, int count, float *out, struct dllm_error *error)
 {
-    (void)backend;
+    (void)base;
+    (void)error;
     memcpy(out, buffer->data + (size_t)row * (size_t)buffer->width,
            sizeof(float) * (size_t)count * (size_t)buffer->width);
+    return DLLM_OK;
 }
 
-void *backend_cpu_scratch(const struct backend *backend, int worker)
+void *backend_cpu_scratch(const struct cpu_backend *backend, int worker)
 {
     return backend->scratch + (size_t)worker * backend->scratch_bytes;
 }
 
-void backend_cpu_run(struct backend *backend, int items, pool_item *item, void *context,
+void backend_cpu_run(struct cpu_backend *backend, int items, pool_item *item, void *context,
                      double *seconds)
 {
     double start = clock_seconds();
@@ -228,12 +214,60 @@ void backend_cpu_run(struct backend *backend, int items, pool_item *item, void *
     *seconds += clock_seconds() - start;
 }
 
-struct backend_profile backend_profile_read(const struct backend *backend)
-{
-    return backend->profile;
-}
+static const struct backend_ops cpu_ops = {
+    .device_name = device_name,
+    .level_name = level_name,
+    .threads = threads,
+    .ceiling = cpu_ceiling,
+    .destroy = destroy,
+    .reserve = reserve,
+    .reserve_bytes = reserve_bytes,
+    .buffer_bytes = buffer_bytes,
+    .buffer_create = buffer_create,
+    .buffer_destroy = buffer_destroy,
+    .buffer_read = buffer_read,
+    .activations_bytes = activation_room,
+    .activations_create = activations_create,
+    .activations_destroy = activations_destroy,
+    .routing_bytes = cpu_routing_bytes,
+    .routing_create = cpu_routing_create,
+    .routing_destroy = cpu_routing_destroy,
+    .visits_bytes = cpu_visits_bytes,
+    .visits_create = cpu_visits_create,
+    .visits_destroy = cpu_visits_destroy,
+    .embed = cpu_embed,
+    .gather = cpu_gather,
+    .scatter = cpu_scatter,
+    .rope = cpu_rope,
+    .attention = cpu_attention,
+    .prepare = cpu_prepare,
+    .prepare_gated = cpu_prepare_gated,
+    .matmul = cpu_matmul,
+    .route = cpu_route,
+    .prepare_visits = cpu_prepare_visits,
+    .prepare_gated_visits = cpu_prepare_gated_visits,
+    .matmul_visits = cpu_matmul_visits,
+    .mix_visits = cpu_mix_visits,
+    .guide = cpu_guide,
+    .pick_rows = cpu_pick_rows,
+    .cross_entropy_rows = cpu_cross_entropy_rows,
+};
 
-void backend_profile_reset(struct backend *backend)
+enum dllm_status backend_cpu_create(int threads, const char *cpu_level, struct backend **out,
+                                    struct dllm_error *error)
 {
-    backend->profile = (struct backend_profile){0};
+    enum dllm_status status;
+    struct cpu_backend *backend = calloc(1, sizeof *backend);
+
+    if (!backend)
+        return status_no_memory(error, sizeof *backend);
+    backend->base.ops = &cpu_ops;
+    TRY_GOTO(choose_level(cpu_level, &backend->level, error));
+    TRY_GOTO(pool_create(threads, &backend->pool, error));
+    cpu_kernels_init(&backend->kernels, backend->level);
+    *out = &backend->base;
+    return DLLM_OK;
+fail:
+    destroy(&backend->base);
+    return status;
 }

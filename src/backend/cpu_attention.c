@@ -8,7 +8,7 @@
 enum { TURN_KEYS = 64 }; /* keys per item of the first launch, a multiple of ATTENTION_KEY_PAD */
 
 struct attention_job {
-    struct backend *backend;
+    struct cpu_backend *backend;
     const struct backend_heads *heads;
     const struct backend_attention_io *io;
     int items_per_head;
@@ -60,15 +60,16 @@ static void query_item(void *context, int item, int worker)
     job->backend->kernels.attention(&attention);
 }
 
-void backend_attention(struct backend *backend, const struct backend_heads *geometry,
-                       const struct backend_attention_io *io)
+void cpu_attention(struct backend *base, const struct backend_heads *geometry,
+                   const struct backend_attention_io *io)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct attention_job job = {.backend = backend, .heads = geometry, .io = io};
 
     job.items_per_head = DIV_UP(io->key_count, TURN_KEYS);
     backend_cpu_run(backend, geometry->kv_heads * job.items_per_head, turn_item, &job,
-                    &backend->profile.attention);
+                    &backend->base.profile.attention);
     job.items_per_head = DIV_UP(io->query_count, ATTENTION_QUERIES);
     backend_cpu_run(backend, geometry->heads * job.items_per_head, query_item, &job,
-                    &backend->profile.attention);
+                    &backend->base.profile.attention);
 }

@@ -16,10 +16,11 @@ static void ceiling_item(void *context, int item, int worker)
     (*loop)();
 }
 
-double backend_ceiling(struct backend *backend, bool floats)
+double cpu_ceiling(struct backend *base, bool floats)
 {
+    struct cpu_backend *backend = cpu_of(base);
     ceiling_loop *loop = ceiling_of(backend->level, floats);
-    int items = LOOPS_PER_THREAD * backend_threads(backend);
+    int items = LOOPS_PER_THREAD * pool_threads(backend->pool);
     double each, start;
 
     if (!loop)

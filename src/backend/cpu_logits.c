@@ -22,15 +22,16 @@ static void guide_item(void *context, int item, int worker)
                         job->logits->width);
 }
 
-void backend_guide(struct backend *backend, struct backend_buffer *logits, int count, double scale)
+void cpu_guide(struct backend *base, struct backend_buffer *logits, int count, double scale)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct guide_job job = {&backend->kernels, logits, count, scale};
 
-    backend_cpu_run(backend, count, guide_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, count, guide_item, &job, &backend->base.profile.other);
 }
 
 struct pick_job {
-    const struct backend *backend;
+    const struct cpu_backend *backend;
     struct backend_rows logits;
     const struct pick_rules *rules;
     const int32_t *positions;
@@ -59,10 +60,11 @@ static void pick_item(void *context, int item, int worker)
         ;
 }
 
-enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows logits,
-                                   const struct pick_rules *rules, const int32_t *positions,
-                                   struct pick *picks, struct dllm_error *error)
+enum dllm_status cpu_pick_rows(struct backend *base, struct backend_rows logits,
+                               const struct pick_rules *rules, const int32_t *positions,
+                               struct pick *picks, struct dllm_error *error)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct pick_job job = {.backend = backend,
                            .logits = logits,
                            .rules = rules,
@@ -70,7 +72,7 @@ enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows 
                            .picks = picks};
 
     atomic_init(&job.first_bad, logits.count);
-    backend_cpu_run(backend, logits.count, pick_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, logits.count, pick_item, &job, &backend->base.profile.other);
     if (atomic_load(&job.first_bad) == logits.count)
         return DLLM_OK;
     /* The first bad row again, now for its message: the same on any thread count. */
@@ -78,7 +80,7 @@ enum dllm_status backend_pick_rows(struct backend *backend, struct backend_rows 
 }
 
 struct cross_entropy_job {
-    const struct backend *backend;
+    const struct cpu_backend *backend;
     struct backend_rows logits;
     const int32_t *targets;
     double *losses;
@@ -94,10 +96,14 @@ static void cross_entropy_item(void *context, int item, int worker)
                           job->targets[item], backend_cpu_scratch(job->backend, worker));
 }
 
-void backend_cross_entropy_rows(struct backend *backend, struct backend_rows logits,
-                                const int32_t *targets, double *losses)
+enum dllm_status cpu_cross_entropy_rows(struct backend *base, struct backend_rows logits,
+                                        const int32_t *targets, double *losses,
+                                        struct dllm_error *error)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct cross_entropy_job job = {backend, logits, targets, losses};
 
-    backend_cpu_run(backend, logits.count, cross_entropy_item, &job, &backend->profile.other);
+    (void)error;
+    backend_cpu_run(backend, logits.count, cross_entropy_item, &job, &backend->base.profile.other);
+    return DLLM_OK;
 }

@@ -8,7 +8,7 @@
 enum { MAX_PRODUCTS = 4, PANEL_ROWS = 16, MOST_ITEM_ROWS = 128, ITEMS_PER_THREAD = 8 };
 
 struct matmul_job {
-    struct backend *backend;
+    struct cpu_backend *backend;
     const struct activations *in;
     const struct backend_product *products;
     int count, item_rows;
@@ -17,15 +17,15 @@ struct matmul_job {
 
 /* Long items let the prefetch of weights run on, but every worker should get
  * several. */
-int backend_cpu_item_rows(const struct backend *backend, int64_t rows)
+int backend_cpu_item_rows(const struct cpu_backend *backend, int64_t rows)
 {
-    int64_t items = (int64_t)backend_threads(backend) * ITEMS_PER_THREAD;
+    int64_t items = (int64_t)pool_threads(backend->pool) * ITEMS_PER_THREAD;
     int64_t item_rows = rows / items / PANEL_ROWS * PANEL_ROWS;
 
     return (int)MIN(MAX(item_rows, PANEL_ROWS), MOST_ITEM_ROWS);
 }
 
-void backend_cpu_multiply(const struct backend *backend, const struct matmul_part *part,
+void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul_part *part,
                           void *scratch)
 {
     const struct backend_product *product = part->product;
@@ -61,9 +61,9 @@ static void matmul_item(void *context, int item, int worker)
     backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
 }
 
-void backend_cpu_count(struct backend *backend, const struct backend_matrix *matrix, int tokens)
+void backend_cpu_count(struct cpu_backend *backend, const struct backend_matrix *matrix, int tokens)
 {
-    struct backend_profile *profile = &backend->profile;
+    struct backend_profile *profile = &backend->base.profile;
     double operations = 2.0 * matrix->rows * matrix->width * tokens;
 
     if (backend_multiplies_floats(matrix->type))
@@ -74,9 +74,10 @@ void backend_cpu_count(struct backend *backend, const struct backend_matrix *mat
         (double)matrix->rows * (double)dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
 }
 
-void backend_matmul(struct backend *backend, const struct backend_activations *in,
-                    const struct backend_product *products, int count)
+void cpu_matmul(struct backend *base, const struct backend_activations *in,
+                const struct backend_product *products, int count)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct matmul_job job = {
         .backend = backend, .in = &in->view, .products = products, .count = count};
     int rows = 0;
@@ -88,5 +89,6 @@ void backend_matmul(struct backend *backend, const struct backend_activations *i
     job.item_rows = backend_cpu_item_rows(backend, rows);
     for (int p = 0; p < count; p++)
         job.first_item[p + 1] = job.first_item[p] + DIV_UP(products[p].matrix->rows, job.item_rows);
-    backend_cpu_run(backend, job.first_item[count], matmul_item, &job, &backend->profile.matmul);
+    backend_cpu_run(backend, job.first_item[count], matmul_item, &job,
+                    &backend->base.profile.matmul);
 }

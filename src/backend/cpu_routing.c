@@ -15,27 +15,27 @@ static size_t slots_of(const struct backend_routing_limits *limits)
     return (size_t)limits->rows * (size_t)limits->used;
 }
 
-uint64_t backend_routing_bytes(const struct backend_routing_limits *limits)
+uint64_t cpu_routing_bytes(const struct backend *base, const struct backend_routing_limits *limits)
 {
+    (void)base;
     return sizeof(int32_t) * (3 * (uint64_t)slots_of(limits) + 2 * (uint64_t)limits->experts + 1);
 }
 
-enum dllm_status backend_routing_create(struct backend *backend,
-                                        const struct backend_routing_limits *limits,
-                                        struct backend_routing **out, struct dllm_error *error)
+enum dllm_status cpu_routing_create(struct backend *base,
+                                    const struct backend_routing_limits *limits,
+                                    struct backend_routing **out, struct dllm_error *error)
 {
     size_t slots = slots_of(limits);
     struct backend_routing *routing = calloc(1, sizeof *routing);
 
-    (void)backend;
     if (!routing)
         return status_no_memory(error, sizeof *routing);
     routing->limits = *limits;
     routing->expert = calloc(2 * slots + 2 * (size_t)limits->experts + 1, sizeof(int32_t));
     routing->share = calloc(slots, sizeof(float));
     if (!routing->expert || !routing->share) {
-        backend_routing_destroy(routing);
-        return status_no_memory(error, backend_routing_bytes(limits));
+        cpu_routing_destroy(base, routing);
+        return status_no_memory(error, cpu_routing_bytes(base, limits));
     }
     routing->slot = routing->expert + slots;
     routing->first = routing->slot + slots;
@@ -44,10 +44,9 @@ enum dllm_status backend_routing_create(struct backend *backend,
     return DLLM_OK;
 }
 
-void backend_routing_destroy(struct backend_routing *routing)
+void cpu_routing_destroy(struct backend *base, struct backend_routing *routing)
 {
-    if (!routing)
-        return;
+    (void)base;
     free(routing->expert);
     free(routing->share);
     free(routing);
@@ -130,13 +129,14 @@ static void assign_slots(struct backend_routing *routing)
     first[0] = 0;
 }
 
-void backend_route(struct backend *backend, const struct backend_buffer *scores, int count,
-                   bool renormalise, struct backend_routing *routing)
+void cpu_route(struct backend *base, const struct backend_buffer *scores, int count,
+               bool renormalise, struct backend_routing *routing)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct route_job job = {scores, renormalise, routing};
 
     routing->rows = count;
-    backend_cpu_run(backend, count, route_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, count, route_item, &job, &backend->base.profile.other);
     assign_slots(routing);
 }
 
@@ -163,10 +163,11 @@ static void mix_item(void *context, int item, int worker)
     }
 }
 
-void backend_mix_visits(struct backend *backend, const struct backend_buffer *y,
-                        const struct backend_routing *routing, struct backend_buffer *x)
+void cpu_mix_visits(struct backend *base, const struct backend_buffer *y,
+                    const struct backend_routing *routing, struct backend_buffer *x)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct mix_job job = {y, routing, x};
 
-    backend_cpu_run(backend, routing->rows, mix_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, routing->rows, mix_item, &job, &backend->base.profile.other);
 }

@@ -20,33 +20,34 @@ static void embed_item(void *context, int item, int worker)
                    matrix->width, row_of(job->x, item));
 }
 
-void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,
-                   int count, struct backend_buffer *x)
+void cpu_embed(struct backend *base, const struct backend_matrix *matrix, const int32_t *ids,
+               int count, struct backend_buffer *x)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct embed_job job = {matrix, ids, x};
 
-    backend_cpu_run(backend, count, embed_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, count, embed_item, &job, &backend->base.profile.other);
 }
 
-void backend_gather(struct backend *backend, const struct backend_buffer *x, const int32_t *rows,
-                    int count, struct backend_buffer *out)
+void cpu_gather(struct backend *base, const struct backend_buffer *x, const int32_t *rows,
+                int count, struct backend_buffer *out)
 {
-    (void)backend;
+    (void)base;
     for (int t = 0; t < count; t++)
         memcpy(row_of(out, t), row_of(x, rows[t]), sizeof(float) * (size_t)x->width);
 }
 
-void backend_scatter(struct backend *backend, struct backend_rows x, const int32_t *rows,
-                     struct backend_buffer *out)
+void cpu_scatter(struct backend *base, struct backend_rows x, const int32_t *rows,
+                 struct backend_buffer *out)
 {
-    (void)backend;
+    (void)base;
     for (int t = 0; t < x.count; t++)
         memcpy(row_of(out, rows[t]), row_of(x.buffer, x.first + t),
                sizeof(float) * (size_t)x.buffer->width);
 }
 
 struct prepare_job {
-    const struct backend *backend;
+    const struct cpu_backend *backend;
     struct backend_rows x;
     const struct backend_norm *norm; /* NULL: none */
     const struct backend_buffer *up; /* NULL: no gate */
@@ -71,29 +72,30 @@ static void prepare_item(void *context, int item, int worker)
     kernels->prepare(x, item, job->out);
 }
 
-static void prepare(struct backend *backend, struct prepare_job *job, uint64_t types,
+static void prepare(struct cpu_backend *backend, struct prepare_job *job, uint64_t types,
                     struct backend_activations *out)
 {
     job->backend = backend;
     job->out = &out->view;
     activations_layout(&out->view, out->storage, job->x.count, job->x.buffer->width,
                        backend_cpu_forms(types));
-    backend_cpu_run(backend, job->x.count, prepare_item, job, &backend->profile.other);
+    backend_cpu_run(backend, job->x.count, prepare_item, job, &backend->base.profile.other);
 }
 
-void backend_prepare(struct backend *backend, struct backend_rows x,
-                     const struct backend_norm *norm, uint64_t types,
-                     struct backend_activations *out)
+void cpu_prepare(struct backend *base, struct backend_rows x, const struct backend_norm *norm,
+                 uint64_t types, struct backend_activations *out)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct prepare_job job = {.x = x, .norm = norm};
 
     prepare(backend, &job, types, out);
 }
 
-void backend_prepare_gated(struct backend *backend, const struct backend_buffer *gate,
-                           const struct backend_buffer *up, int count, uint64_t types,
-                           struct backend_activations *out)
+void cpu_prepare_gated(struct backend *base, const struct backend_buffer *gate,
+                       const struct backend_buffer *up, int count, uint64_t types,
+                       struct backend_activations *out)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct prepare_job job = {.x = {gate, 0, count}, .up = up};
 
     prepare(backend, &job, types, out);
@@ -127,10 +129,11 @@ static void rope_item(void *context, int item, int worker)
     job->kernels->rope(&row);
 }
 
-void backend_rope(struct backend *backend, const struct backend_heads *geometry,
-                  const struct backend_rotation *rotation)
+void cpu_rope(struct backend *base, const struct backend_heads *geometry,
+              const struct backend_rotation *rotation)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct rope_job job = {&backend->kernels, geometry, rotation};
 
-    backend_cpu_run(backend, rotation->count, rope_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, rotation->count, rope_item, &job, &backend->base.profile.other);
 }

@@ -17,38 +17,38 @@ static size_t storage_bytes(const struct backend_routing_limits *limits, int wid
            (size_t)limits->experts * activations_bytes(1, 1, forms);
 }
 
-uint64_t backend_visits_bytes(const struct backend_routing_limits *limits, int width,
-                              uint64_t types)
+uint64_t cpu_visits_bytes(const struct backend *base, const struct backend_routing_limits *limits,
+                          int width, uint64_t types)
 {
+    (void)base;
     return storage_bytes(limits, width, backend_cpu_forms(types)) +
            sizeof(struct activations) * (uint64_t)limits->experts;
 }
 
-enum dllm_status backend_visits_create(struct backend *backend,
-                                       const struct backend_routing_limits *limits, int width,
-                                       uint64_t types, struct backend_visits **out,
-                                       struct dllm_error *error)
+enum dllm_status cpu_visits_create(struct backend *base,
+                                   const struct backend_routing_limits *limits, int width,
+                                   uint64_t types, struct backend_visits **out,
+                                   struct dllm_error *error)
 {
     size_t bytes = storage_bytes(limits, width, backend_cpu_forms(types));
     struct backend_visits *visits = calloc(1, sizeof *visits);
 
-    (void)backend;
+    (void)base;
     if (!visits)
         return status_no_memory(error, sizeof *visits);
     visits->views = calloc((size_t)limits->experts, sizeof *visits->views);
     visits->storage = aligned_alloc(CACHE_LINE, bytes);
     if (!visits->views || !visits->storage) {
-        backend_visits_destroy(visits);
+        cpu_visits_destroy(base, visits);
         return status_no_memory(error, bytes);
     }
     *out = visits;
     return DLLM_OK;
 }
 
-void backend_visits_destroy(struct backend_visits *visits)
+void cpu_visits_destroy(struct backend *base, struct backend_visits *visits)
 {
-    if (!visits)
-        return;
+    (void)base;
     free(visits->views);
     free(visits->storage);
     free(visits);
@@ -69,7 +69,7 @@ static void lay_out(const struct backend_routing *routing, int width, unsigned f
 }
 
 struct visits_job {
-    struct backend *backend;
+    struct cpu_backend *backend;
     const struct backend_routing *routing;
     const struct backend_buffer *x;  /* by row, or the gate by slot */
     const struct backend_buffer *up; /* by slot; NULL: no gate */
@@ -98,15 +98,16 @@ static void prepare_item(void *context, int item, int worker)
     }
 }
 
-void backend_prepare_visits(struct backend *backend, const struct backend_buffer *x,
-                            const struct backend_norm *norm, uint64_t types,
-                            const struct backend_routing *routing, struct backend_visits *out)
+void cpu_prepare_visits(struct backend *base, const struct backend_buffer *x,
+                        const struct backend_norm *norm, uint64_t types,
+                        const struct backend_routing *routing, struct backend_visits *out)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct visits_job job = {
         .backend = backend, .routing = routing, .x = x, .norm = norm, .out = out};
 
     lay_out(routing, x->width, backend_cpu_forms(types), out);
-    backend_cpu_run(backend, routing->rows, prepare_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, routing->rows, prepare_item, &job, &backend->base.profile.other);
 }
 
 /* The visits of a row of the canvas: gate and up of its slots. */
@@ -127,19 +128,20 @@ static void gated_item(void *context, int item, int worker)
     }
 }
 
-void backend_prepare_gated_visits(struct backend *backend, const struct backend_buffer *gate,
-                                  const struct backend_buffer *up, uint64_t types,
-                                  const struct backend_routing *routing, struct backend_visits *out)
+void cpu_prepare_gated_visits(struct backend *base, const struct backend_buffer *gate,
+                              const struct backend_buffer *up, uint64_t types,
+                              const struct backend_routing *routing, struct backend_visits *out)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct visits_job job = {
         .backend = backend, .routing = routing, .x = gate, .up = up, .out = out};
 
     lay_out(routing, gate->width, backend_cpu_forms(types), out);
-    backend_cpu_run(backend, routing->rows, gated_item, &job, &backend->profile.other);
+    backend_cpu_run(backend, routing->rows, gated_item, &job, &backend->base.profile.other);
 }
 
 struct products_job {
-    struct backend *backend;
+    struct cpu_backend *backend;
     const struct backend_visits *in;
     const struct backend_routing *routing;
     const struct backend_product *products;
@@ -173,10 +175,11 @@ static void product_item(void *context, int item, int worker)
     backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
 }
 
-void backend_matmul_visits(struct backend *backend, const struct backend_visits *in,
-                           const struct backend_routing *routing,
-                           const struct backend_product *products, int count)
+void cpu_matmul_visits(struct backend *base, const struct backend_visits *in,
+                       const struct backend_routing *routing,
+                       const struct backend_product *products, int count)
 {
+    struct cpu_backend *backend = cpu_of(base);
     struct products_job job = {
         .backend = backend, .in = in, .routing = routing, .products = products};
     int64_t rows = 0;
@@ -191,5 +194,6 @@ void backend_matmul_visits(struct backend *backend, const struct backend_visits 
         job.items_each[p] = DIV_UP(products[p].matrix->rows, job.item_rows);
         job.first_item[p + 1] = job.first_item[p] + job.items_each[p] * routing->busy_count;
     }
-    backend_cpu_run(backend, job.first_item[count], product_item, &job, &backend->profile.matmul);
+    backend_cpu_run(backend, job.first_item[count], product_item, &job,
+                    &backend->base.profile.matmul);
 }

@@ -40,14 +40,20 @@ struct layer_reader {
     const struct dllm_logits_sink *sink;
     size_t width;
     float *rows; /* [positions, width] */
+    struct dllm_error *error;
+    enum dllm_status status; /* of the first layer that could not be read */
 };
 
 static void read_layer(void *context, int layer, const struct backend_buffer *x, int rows)
 {
-    const struct layer_reader *reader = context;
+    struct layer_reader *reader = context;
 
-    backend_buffer_read(reader->backend, x, 0, rows, reader->rows);
-    reader->sink->on_layer(reader->sink->context, layer, reader->rows, (size_t)rows, reader->width);
+    if (reader->status == DLLM_OK)
+        reader->status =
+            backend_buffer_read(reader->backend, x, 0, rows, reader->rows, reader->error);
+    if (reader->status == DLLM_OK)
+        reader->sink->on_layer(reader->sink->context, layer, reader->rows, (size_t)rows,
+                               reader->width);
 }
 
 static void run_pass(struct dllm_session *session, const struct dllm_logits_query *query)
@@ -68,8 +74,9 @@ static enum dllm_status run_shown(struct dllm_session *session,
                                   const struct dllm_logits_query *query,
                                   const struct dllm_logits_sink *sink, struct dllm_error *error)
 {
-    struct layer_reader reader = {.backend = session->engine->backend,
+    struct layer_reader reader = {.backend = session->backend,
                                   .sink = sink,
+                                  .error = error,
                                   .width = (size_t)session->engine->model.hparams.hidden};
     size_t bytes = sizeof *reader.rows * query->count * reader.width;
 
@@ -82,17 +89,20 @@ static enum dllm_status run_shown(struct dllm_session *session,
     run_pass(session, query);
     forward_watch(session->forward, NULL, NULL);
     free(reader.rows);
-    return DLLM_OK;
+    return reader.status;
 }
 
 /* Logits of rows [first, first + count) of the query into out. */
-static void read_rows(struct dllm_session *session, int first, int count, float *out)
+static enum dllm_status read_rows(struct dllm_session *session, int first, int count, float *out,
+                                  struct dllm_error *error)
 {
-    struct backend *backend = session->backend;
+    enum dllm_status status;
 
     lock_take(session->lock);
-    backend_buffer_read(backend, forward_logits(session->forward, first, count), 0, count, out);
+    status = backend_buffer_read(session->backend, forward_logits(session->forward, first, count),
+                                 0, count, out, error);
     lock_release(session->lock);
+    return status;
 }
 
 enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, size_t count,
@@ -108,8 +118,8 @@ enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids, s
     run_pass(session, &query);
     chunk = forward_limits_of(session->forward).rows;
     for (int first = 0; first < (int)row_count; first += chunk)
-        read_rows(session, first, MIN(chunk, (int)row_count - first),
-                  logits + (size_t)first * vocab);
+        TRY(read_rows(session, first, MIN(chunk, (int)row_count - first),
+                      logits + (size_t)first * vocab, error));
     return DLLM_OK;
 }
 
@@ -129,12 +139,12 @@ enum dllm_status dllm_logits_each(struct dllm_session *session,
     if (!logits)
         return status_no_memory(error, sizeof *logits * vocab * (size_t)chunk);
     status = run_shown(session, query, sink, error);
-    if (status != DLLM_OK)
-        stop = 1;
-    for (int first = 0; first < row_count && !stop; first += chunk) {
+    for (int first = 0; first < row_count && status == DLLM_OK && !stop; first += chunk) {
         int count = MIN(chunk, row_count - first);
-        read_rows(session, first, count, logits);
-        stop = sink->on_rows(sink->context, logits, (size_t)first, (size_t)count);
+
+        status = read_rows(session, first, count, logits, error);
+        if (status == DLLM_OK)
+            stop = sink->on_rows(sink->context, logits, (size_t)first, (size_t)count);
     }
     free(logits);
     if (status != DLLM_OK)

@@ -179,9 +179,9 @@ void dllm_product_destroy(struct dllm_product *product)
 {
     if (!product)
         return;
-    backend_activations_destroy(product->activations);
-    backend_buffer_destroy(product->x);
-    backend_buffer_destroy(product->out);
+    backend_activations_destroy(product->backend, product->activations);
+    backend_buffer_destroy(product->backend, product->x);
+    backend_buffer_destroy(product->backend, product->out);
     backend_destroy(product->backend);
     free(product->weights);
     free(product);

@@ -22,8 +22,9 @@ static void run_pass(struct forward *forward, const struct score_request *reques
 }
 
 /* Cross entropies of the rows kept by the pass, as many at a time as the workspace holds. */
-static void take_losses(struct dllm_session *session, const struct score_request *request,
-                        double *losses)
+static enum dllm_status take_losses(struct dllm_session *session,
+                                    const struct score_request *request, double *losses,
+                                    struct dllm_error *error)
 {
     struct forward *forward = session->forward;
     bool guided = request->cfg_scale > 0;
@@ -33,21 +34,23 @@ static void take_losses(struct dllm_session *session, const struct score_request
         struct backend_rows rows = {.count = MIN(chunk, request->target_count - at)};
         rows.buffer = guided ? forward_logits_guided(forward, at, rows.count, request->cfg_scale)
                              : forward_logits(forward, at, rows.count);
-        backend_cross_entropy_rows(session->backend, rows, request->targets + at, losses + at);
+        TRY(backend_cross_entropy_rows(session->backend, rows, request->targets + at, losses + at,
+                                       error));
     }
+    return DLLM_OK;
 }
 
 static enum dllm_status losses_of(void *context, const struct score_request *request,
                                   double *losses, struct dllm_error *error)
 {
     struct dllm_session *session = context;
+    enum dllm_status status;
 
-    (void)error;
     lock_take(session->lock);
     run_pass(session->forward, request);
-    take_losses(session, request, losses);
+    status = take_losses(session, request, losses, error);
     lock_release(session->lock);
-    return DLLM_OK;
+    return status;
 }
 
 static enum dllm_status check(const struct dllm_session *session,

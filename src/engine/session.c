@@ -35,9 +35,9 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
                                         MAX(grown.length, old.length), MAX(grown.rows, old.rows),
                                         grown.cached || old.cached};
     }
+    lock_take(session->lock);
     forward_destroy(session->forward);
     session->forward = NULL;
-    lock_take(session->lock);
     status = forward_create(session->backend, &engine->model, &grown, &session->forward, error);
     lock_release(session->lock);
     return status;
@@ -121,7 +121,11 @@ void dllm_session_destroy(struct dllm_session *session)
 {
     if (!session)
         return;
-    forward_destroy(session->forward);
+    if (session->forward) {
+        lock_take(session->lock);
+        forward_destroy(session->forward);
+        lock_release(session->lock);
+    }
     if (session->apart) {
         backend_destroy(session->backend);
         lock_destroy(session->lock);

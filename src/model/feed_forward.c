@@ -24,23 +24,27 @@ static struct backend_routing_limits routing_limits(const struct hparams *h, int
     return (struct backend_routing_limits){max_rows, h->experts, h->experts_used};
 }
 
-static uint64_t expert_bytes(const struct hparams *h, uint64_t types, int max_rows)
+static uint64_t expert_bytes(const struct backend *backend, const struct hparams *h, uint64_t types,
+                             int max_rows)
 {
     const struct backend_routing_limits limits = routing_limits(h, max_rows);
     const int slots = max_rows * h->experts_used;
 
-    return 2 * backend_buffer_bytes(slots, h->ffn) + backend_buffer_bytes(slots, h->hidden) +
-           backend_buffer_bytes(max_rows, h->experts) + backend_routing_bytes(&limits) +
-           backend_visits_bytes(&limits, h->hidden, types) +
-           backend_visits_bytes(&limits, h->ffn, types);
+    return 2 * backend_buffer_bytes(backend, slots, h->ffn) +
+           backend_buffer_bytes(backend, slots, h->hidden) +
+           backend_buffer_bytes(backend, max_rows, h->experts) +
+           backend_routing_bytes(backend, &limits) +
+           backend_visits_bytes(backend, &limits, h->hidden, types) +
+           backend_visits_bytes(backend, &limits, h->ffn, types);
 }
 
-uint64_t feed_forward_bytes(const struct hparams *h, const struct weights *weights, int max_rows)
+uint64_t feed_forward_bytes(const struct backend *backend, const struct hparams *h,
+                            const struct weights *weights, int max_rows)
 {
     if (h->experts)
-        return expert_bytes(h, weights->expert_types, max_rows);
-    return 2 * backend_buffer_bytes(max_rows, h->ffn) +
-           backend_activations_bytes(max_rows, h->ffn, weights->types);
+        return expert_bytes(backend, h, weights->expert_types, max_rows);
+    return 2 * backend_buffer_bytes(backend, max_rows, h->ffn) +
+           backend_activations_bytes(backend, max_rows, h->ffn, weights->types);
 }
 
 static enum dllm_status create_experts(struct feed_forward *f, uint64_t types, int max_rows,
@@ -95,14 +99,14 @@ void feed_forward_destroy(struct feed_forward *f)
 {
     if (!f)
         return;
-    backend_buffer_destroy(f->gate);
-    backend_buffer_destroy(f->up);
-    backend_buffer_destroy(f->scores);
-    backend_buffer_destroy(f->down);
-    backend_activations_destroy(f->inner);
-    backend_routing_destroy(f->routing);
-    backend_visits_destroy(f->visits);
-    backend_visits_destroy(f->inner_visits);
+    backend_buffer_destroy(f->backend, f->gate);
+    backend_buffer_destroy(f->backend, f->up);
+    backend_buffer_destroy(f->backend, f->scores);
+    backend_buffer_destroy(f->backend, f->down);
+    backend_activations_destroy(f->backend, f->inner);
+    backend_routing_destroy(f->backend, f->routing);
+    backend_visits_destroy(f->backend, f->visits);
+    backend_visits_destroy(f->backend, f->inner_visits);
     free(f);
 }
 

@@ -17,8 +17,8 @@ enum dllm_status feed_forward_create(struct backend *backend, const struct hpara
 void feed_forward_destroy(struct feed_forward *feed_forward);
 
 /* Bytes that feed_forward_create would take, without allocating. */
-uint64_t feed_forward_bytes(const struct hparams *hparams, const struct weights *weights,
-                            int max_rows);
+uint64_t feed_forward_bytes(const struct backend *backend, const struct hparams *hparams,
+                            const struct weights *weights, int max_rows);
 
 /* x[t, :] += feed-forward of the normed x[t, :], t < count. in is overwritten:
  * room for count rows of width hidden. */

@@ -8,12 +8,13 @@ static int kept_layers(const struct hparams *hparams, bool all_layers)
     return all_layers ? hparams->layers : 1;
 }
 
-uint64_t kvcache_bytes(const struct hparams *h, int length, bool all_layers)
+uint64_t kvcache_bytes(const struct backend *backend, const struct hparams *h, int length,
+                       bool all_layers)
 {
     uint64_t layers = (uint64_t)kept_layers(h, all_layers);
 
-    return backend_buffer_bytes(length, h->heads * h->head_dim) +
-           2 * layers * backend_buffer_bytes(length, h->kv_heads * h->head_dim) +
+    return backend_buffer_bytes(backend, length, h->heads * h->head_dim) +
+           2 * layers * backend_buffer_bytes(backend, length, h->kv_heads * h->head_dim) +
            sizeof(int32_t) * (uint64_t)length;
 }
 
@@ -38,6 +39,7 @@ enum dllm_status kvcache_create(struct backend *backend, const struct hparams *h
 
     if (!cache)
         return status_no_memory(error, sizeof *cache);
+    cache->backend = backend;
     cache->layers = (int)layers;
     cache->k = calloc(layers, sizeof *cache->k);
     cache->v = calloc(layers, sizeof *cache->v);
@@ -63,11 +65,11 @@ void kvcache_destroy(struct kvcache *cache)
         return;
     for (int i = 0; i < cache->layers; i++) {
         if (cache->k)
-            backend_buffer_destroy(cache->k[i]);
+            backend_buffer_destroy(cache->backend, cache->k[i]);
         if (cache->v)
-            backend_buffer_destroy(cache->v[i]);
+            backend_buffer_destroy(cache->backend, cache->v[i]);
     }
-    backend_buffer_destroy(cache->q);
+    backend_buffer_destroy(cache->backend, cache->q);
     free(cache->k);
     free(cache->v);
     free(cache->ids);

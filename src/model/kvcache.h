@@ -15,6 +15,7 @@ struct kvcache {
     struct backend_buffer *q;       /* [length, heads * head_dim] of the first layer */
     struct backend_buffer **k, **v; /* [layers] of [length, kv_heads * head_dim] */
     int32_t *ids;                   /* [length] tokens that q, k[0] and v[0] belong to, or -1 */
+    struct backend *backend;        /* whose buffers these are */
     int changed;                    /* how many of them the pass at hand computes anew */
 };
 
@@ -26,6 +27,7 @@ enum dllm_status kvcache_create(struct backend *backend, const struct hparams *h
 void kvcache_destroy(struct kvcache *cache);
 
 /* Bytes that kvcache_create would take, without allocating. */
-uint64_t kvcache_bytes(const struct hparams *hparams, int length, bool all_layers);
+uint64_t kvcache_bytes(const struct backend *backend, const struct hparams *hparams, int length,
+                       bool all_layers);
 
 #endif

@@ -67,12 +67,12 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
 
     plan_buffers(&unused, h, limits, plan);
     for (int i = 0; i < PLANNED; i++)
-        bytes += backend_buffer_bytes(plan[i].rows, plan[i].width);
-    bytes += (uint64_t)limits->canvases * kvcache_bytes(h, limits->length, limits->cached);
+        bytes += backend_buffer_bytes(backend, plan[i].rows, plan[i].width);
+    bytes += (uint64_t)limits->canvases * kvcache_bytes(backend, h, limits->length, limits->cached);
     bytes += sizeof(float) * (uint64_t)limits->length * (uint64_t)h->rope_dims;
     bytes += LISTS * sizeof(int32_t) * (uint64_t)rows;
-    bytes += backend_activations_bytes(rows, MAX(h->hidden, q_width(h)), types);
-    return bytes + feed_forward_bytes(h, &model->weights, rows);
+    bytes += backend_activations_bytes(backend, rows, MAX(h->hidden, q_width(h)), types);
+    return bytes + feed_forward_bytes(backend, h, &model->weights, rows);
 }
 
 /* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */
@@ -176,10 +176,10 @@ void forward_destroy(struct forward *f)
         return;
     plan_buffers(f, &f->model->hparams, &f->limits, plan);
     for (int i = 0; i < PLANNED; i++)
-        backend_buffer_destroy(*plan[i].buffer);
+        backend_buffer_destroy(f->backend, *plan[i].buffer);
     for (int i = 0; f->caches && i < f->limits.canvases; i++)
         kvcache_destroy(f->caches[i]);
-    backend_activations_destroy(f->hidden_in);
+    backend_activations_destroy(f->backend, f->hidden_in);
     feed_forward_destroy(f->feed_forward);
     free(f->caches);
     free(f->angles);

@@ -70,10 +70,17 @@ static void run(struct fixture *f, const int32_t *ids, int length, const int32_t
     forward_run(f->forward, &canvas, 1);
 }
 
+/* Rows [0, count) of a buffer of the fixture's. */
+static void read_logits(struct fixture *f, const struct backend_buffer *logits, int count,
+                        float *out)
+{
+    assert_int_equal(backend_buffer_read(f->backend, logits, 0, count, out, NULL), DLLM_OK);
+}
+
 static void all_logits(struct fixture *f, float *out)
 {
     run(f, f->ids, LENGTH, f->rows, LENGTH);
-    backend_buffer_read(f->backend, forward_logits(f->forward, 0, LENGTH), 0, LENGTH, out);
+    read_logits(f, forward_logits(f->forward, 0, LENGTH), LENGTH, out);
 }
 
 /* Logits of all rows of the window into those rows of out [LENGTH, vocab]. */
@@ -82,8 +89,8 @@ static void window_logits(struct fixture *f, int low, int high, float *out)
     const struct forward_canvas canvas = {f->ids, LENGTH, low, high, f->rows + low, high - low};
 
     forward_run(f->forward, &canvas, 1);
-    backend_buffer_read(f->backend, forward_logits(f->forward, 0, high - low), 0, high - low,
-                        out + low * f->model.hparams.vocab);
+    read_logits(f, forward_logits(f->forward, 0, high - low), high - low,
+                out + low * f->model.hparams.vocab);
 }
 
 static void check_against_doubles(const struct tiny_model *tiny)
@@ -145,8 +152,8 @@ static void check_rows(const struct tiny_model *tiny)
     open_model(&f, tiny, 2, NULL);
     all_logits(&f, all);
     run(&f, f.ids, LENGTH, rows, ARRAY_COUNT(rows));
-    backend_buffer_read(f.backend, forward_logits(f.forward, 0, 3), 0, 3, some);
-    backend_buffer_read(f.backend, forward_logits(f.forward, 3, 2), 0, 2, some + 3 * tiny->vocab);
+    read_logits(&f, forward_logits(f.forward, 0, 3), 3, some);
+    read_logits(&f, forward_logits(f.forward, 3, 2), 2, some + 3 * tiny->vocab);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_memory_equal(some + i * (size_t)tiny->vocab, all + rows[i] * tiny->vocab,
                             sizeof(float) * (size_t)tiny->vocab);
@@ -244,12 +251,11 @@ static void test_guidance(void **state)
     canvases[1].ids = masked;
     masked[0] = masked[1] = 39;
     run(&f, masked, LENGTH, f.rows, LENGTH);
-    backend_buffer_read(f.backend, forward_logits(f.forward, 0, LENGTH), 0, LENGTH, u);
+    read_logits(&f, forward_logits(f.forward, 0, LENGTH), LENGTH, u);
     forward_run(f.forward, canvases, 2);
     for (int first = 0; first < LENGTH; first += 14)
-        backend_buffer_read(f.backend,
-                            forward_logits_guided(f.forward, first, MIN(14, LENGTH - first), 1.5),
-                            0, MIN(14, LENGTH - first), got + first * tiny.vocab);
+        read_logits(&f, forward_logits_guided(f.forward, first, MIN(14, LENGTH - first), 1.5),
+                    MIN(14, LENGTH - first), got + first * tiny.vocab);
     for (int i = 0; i < LENGTH * tiny.vocab; i++) {
         double want = (double)u[i] + 2.5 * ((double)l[i] - (double)u[i]);
 
@@ -280,11 +286,11 @@ static void test_canvases_do_not_matter(void **state)
         f.ids[5 * pass % 9] = other[7 * pass] = 30 + pass;
         for (int c = 0; c < 2; c++) {
             forward_run(alone.forward, &canvases[c], 1);
-            backend_buffer_read(alone.backend, forward_logits(alone.forward, 0, canvases[c].count),
-                                0, canvases[c].count, want[c]);
+            read_logits(&alone, forward_logits(alone.forward, 0, canvases[c].count),
+                        canvases[c].count, want[c]);
         }
         forward_run(f.forward, canvases, 2);
-        backend_buffer_read(f.backend, forward_logits(f.forward, 0, LENGTH), 0, LENGTH, got);
+        read_logits(&f, forward_logits(f.forward, 0, LENGTH), LENGTH, got);
         assert_memory_equal(want[0], got, 9 * sizeof *got * (size_t)tiny.vocab);
         assert_memory_equal(want[1], got + 9 * tiny.vocab, 12 * sizeof *got * (size_t)tiny.vocab);
     }

@@ -34,8 +34,8 @@ static void open_fixture(struct fixture *f, int threads)
 
 static void close_fixture(struct fixture *f)
 {
-    backend_routing_destroy(f->routing);
-    backend_buffer_destroy(f->scores);
+    backend_routing_destroy(f->backend, f->routing);
+    backend_buffer_destroy(f->backend, f->scores);
     backend_destroy(f->backend);
 }
 
