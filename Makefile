@@ -126,6 +126,8 @@ test: all tests tools
 check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
 
+include kernels/cuda/cuda.mk
+
 bench: all tools
 	$(Q)BUILD=$(BUILD) bench/run
 

@@ -10,5 +10,6 @@ done
     echo "format: clang-format 14 is not installed"
     exit 77
 }
-git ls-files '*.c' '*.h' | xargs "$tool" --dry-run -Werror
-echo "format: $(git ls-files '*.c' '*.h' | wc -l) files as clang-format writes them"
+mapfile -t files < <(git ls-files '*.[ch]' '*.cpp' '*.cu' '*.cuh')
+printf '%s\n' "${files[@]}" | xargs "$tool" --dry-run -Werror
+echo "format: ${#files[@]} files as clang-format writes them"

@@ -7,7 +7,8 @@ cd "${1:-$(dirname "$0")/..}"
 
 {
     # What each room may include besides its own headers and include/dllm.h: rooms, or single headers.
-    # Then the libraries from outside, and the only rooms that may know of them.
+    # Then the headers of tests that one file includes, the libraries from outside, and the only rooms that
+    # may know of them.
     cat <<'TABLE'
 room src/base
 room src/format       src/base
@@ -22,14 +23,16 @@ room src/engine       src/base src/format src/text kernels/cpu src/backend src/m
 room src/hub
 room src/cli          src/hub/hub.h
 room include
+borrowed cuda_emu.h   kernels/cuda/gpu.cuh
+borrowed emu_ptx.h    kernels/cuda/ptx.cuh
 foreign pcre2.h       src/text
 foreign jansson.h     src/cli src/hub
 foreign histedit.h    src/cli
 foreign pthread.h     src/base src/cli
 foreign sched.h       src/base
 TABLE
-    find include src kernels -name '*.h' -type f -printf 'header %f %p\n'
-    grep -rnE '^ *# *include *["<]' --include='*.c' --include='*.h' include src kernels |
+    find include src kernels -type f -regex '.*\.\(h\|cuh\)' -printf 'header %f %p\n'
+    grep -rnE '^ *# *include *["<]' --include='*.[ch]' --include='*.cu' --include='*.cuh' include src kernels |
         sed -E 's/^([^:]*):([0-9]+): *# *include *(["<])([^">]*).*/line \1 \2 \3 \4/'
 } | awk '
     function complain(text) { print text; bad = 1 }
@@ -41,6 +44,7 @@ TABLE
     }
     $1 == "room" { room[$2] = $0 }
     $1 == "foreign" { foreign[$2] = $0 }
+    $1 == "borrowed" { borrower[$2] = $3 }
     $1 == "header" {
         # One name, one file: an include line then says which header it means.
         if ($2 in where) complain("two headers are called " $2 ": " where[$2] " and " $3)
@@ -54,6 +58,8 @@ TABLE
             if (header in foreign && !lists(foreign[header], own))
                 complain(place ": only " substr(foreign[header], index(foreign[header], "src")) \
                          " may include <" header ">")
+        } else if (borrower[header] == $2) {
+            # The other half of this file, for the compiler of tests.
         } else if (!(header in where))
             complain(place ": no header " header " in include, src or kernels")
         else {

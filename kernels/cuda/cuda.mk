@@ -1,0 +1,61 @@
+# Kernels for NVIDIA GPUs, part of the Makefile.
+#   CUDA_HOME     where the CUDA toolkit lies
+#   CUDA_HEADERS  the toolkit's headers, or tests/cuda_emu/nocuda, which stands in for them
+#
+# Without a GPU the kernels run on the CPU: tests/cuda_emu makes plain C++ of them, in three builds that
+# see different faults (docs/cuda.md).
+CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(shell command -v nvcc 2>/dev/null)),/usr/local/cuda)
+CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword \
+                  $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h) tests/cuda_emu/nocuda))
+CUDA_SRC := $(wildcard kernels/cuda/*.cu)
+CUDA_TEST_SRC := $(wildcard tests/cuda/test_*.cpp)
+EMU_SRC := $(wildcard tests/cuda_emu/*.cpp)
+EMU_MODES := plain asan race
+
+EMU_CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fno-strict-aliasing -ffp-contract=off -pthread \
+                -Wall -Wextra -Wconversion -Wshadow -Wno-unused-function -Werror
+EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda -Itests/support \
+                -Itests/cuda -Itests/cuda_emu -isystem $(CUDA_HEADERS)
+EMU_SAN := -fsanitize=address,alignment,bounds -fno-sanitize-recover=all
+# The compiler announces every access of a kernel, the race checks listen: no library of the compiler's.
+EMU_KERNELS_asan := $(EMU_SAN)
+EMU_KERNELS_race := -fsanitize=thread
+EMU_OTHERS_asan := $(EMU_SAN)
+EMU_TESTS := $(foreach mode,$(EMU_MODES),$(CUDA_TEST_SRC:tests/cuda/%.cpp=$(BUILD)/cuda-$(mode)/%))
+
+# The emulator itself is optimised: it does most of the work.
+define emu_mode
+$(BUILD)/cuda-$(1)/kernels/%.o: kernels/%.cu
+	@mkdir -p $$(@D)
+	$$(if $$(Q),@echo "  EMU   $$< ($(1))")
+	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(EMU_KERNELS_$(1)) -MMD -MP -x c++ -c $$< -o $$@
+
+$(BUILD)/cuda-$(1)/tests/%.o: tests/%.cpp
+	@mkdir -p $$(@D)
+	$$(if $$(Q),@echo "  CXX   $$< ($(1))")
+	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(if $$(filter tests/cuda_emu/%,$$<),-O2) \
+	    $$(EMU_OTHERS_$(1)) -MMD -MP -c $$< -o $$@
+
+# Kernels and the mock of the CUDA runtime, for whatever is linked against them.
+$(BUILD)/cuda-$(1)/emulator.a: $(CUDA_SRC:%.cu=$(BUILD)/cuda-$(1)/%.o) \
+    $(patsubst %.cpp,$(BUILD)/cuda-$(1)/%.o,$(if $(filter race,$(1)),$(EMU_SRC),$(filter-out %/race_shadow.cpp %/race_hooks.cpp,$(EMU_SRC))))
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $$^
+
+$(BUILD)/cuda-$(1)/test_%: $(BUILD)/cuda-$(1)/tests/cuda/test_%.o $(BUILD)/cuda-$(1)/tests/cuda/device_test.o \
+    $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a
+	$$(if $$(Q),@echo "  LD    $$@")
+	$$(Q)$$(CXX) -no-pie -pthread $$(EMU_OTHERS_$(1)) $$(filter-out %.a,$$^) $$(EMU_LINK_$(1)) \
+	    $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a $$(LIBS) -o $$@
+endef
+# Nothing refers to the race checks by name.
+EMU_LINK_race := -Wl,--undefined=emu_race_checks
+$(foreach mode,$(EMU_MODES),$(eval $(call emu_mode,$(mode))))
+
+.PHONY: cuda-emu check-cuda
+cuda-emu: $(EMU_TESTS)
+
+# Every kernel test in every mode of the emulator.
+check-cuda: cuda-emu
+	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh
+
+-include $(foreach mode,$(EMU_MODES),$(shell find $(BUILD)/cuda-$(mode) -name '*.d' 2>/dev/null))

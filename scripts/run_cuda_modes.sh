@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Runs every kernel test on the CPU, in each mode of the emulator; a line each, then the count.
+# usage: scripts/run_cuda_modes.sh [TEST]...     (test_ptx and so on; none: all of tests/cuda)
+#
+# environment
+#   BUILD      build folder (build)
+#   CUDA_JOBS  runs at a time (cores)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export BUILD=${BUILD:-build}
+
+# Mode, build and order of threads; random also makes cp.async land early or late.
+modes='plain plain forward 0
+reverse plain reverse 0
+random-1 plain random 1
+random-2 plain random 2
+random-3 plain random 3
+asan asan forward 0
+race race forward 0
+race-random race random 1'
+
+[ $# -gt 0 ] || {
+    set -- tests/cuda/test_*.cpp
+    set -- "${@##*/}"
+    set -- "${@%.cpp}"
+}
+logs=$BUILD/cuda-logs
+mkdir -p "$logs"
+
+run_one() { # logs test mode build order seed
+    local log=$1/$2.$3 status began=$EPOCHREALTIME
+    EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 300 "$BUILD/cuda-$4/$2" >"$log" 2>&1 </dev/null
+    status=$?
+    awk -v name="$2 ($3)" -v status=$status -v a="$began" -v b="$EPOCHREALTIME" '
+        /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
+        END {
+            if (status && !f) f = 1
+            printf "%-8s %-40s %4d passed, %d failed %7.1fs\n", f ? "FAILED" : "ok", name, p, f, b - a
+        }' "$log"
+    [ $status = 0 ] || sed 's/^/    /' "$log" | tail -n 40
+}
+export -f run_one
+
+for test in "$@"; do
+    echo "$modes" | sed "s|^|$logs $test |"
+done | xargs -P "${CUDA_JOBS:-$(nproc)}" -L 1 bash -c 'run_one "$@"' run_one | awk '
+    { print; fflush() }
+    /^(ok|FAILED) / { for (i = 3; i < NF; i++) { if ($(i + 1) ~ /^passed/) p += $i; if ($(i + 1) ~ /^failed/) f += $i } }
+    END { print "check-cuda: " p + 0 " passed, " f + 0 " failed"; exit f > 0 || p == 0 }'

@@ -1,0 +1,75 @@
+/*
+ * cuda_emu.h: CUDA's device language for g++: what kernels/cuda/gpu.cuh includes
+ * where nvcc is not the compiler. A kernel file is then plain C++; a block's
+ * threads are fibers of one OS thread (scheduler.cpp), and a warp collective is
+ * one call for all its lanes (emu_warp.h).
+ */
+#pragma once
+/* Before CUDA's headers, which keep what is defined already. */
+#define __shared__   static
+#define __constant__ const
+#define __launch_bounds__(...)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+#include <vector_functions.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+/* Of the thread that runs now. */
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+constexpr int warpSize = 32;
+
+/* Code of a kernel file that the race build must not look into: it reports its accesses itself. */
+#define EMU_RAW __attribute__((no_sanitize("thread")))
+
+namespace emu
+{
+/* A kernel with its arguments; call(body) runs one thread, destroy(body) frees them. */
+struct Call {
+    const void *kernel;
+    dim3 grid, block;
+    size_t smem;
+    void (*call)(void *body);
+    void (*destroy)(void *body);
+    void *body;
+};
+
+/* Queues a call in a stream, or runs it; returns what cudaLaunchKernel does. Takes the body over.
+ */
+cudaError_t launch_call(const Call &call, cudaStream_t stream);
+
+/* The block's dynamic shared memory, of exactly the launch's size. */
+unsigned char *dyn_smem();
+
+/* Tells the race build of an access by this thread that it cannot see itself. */
+void note_access(const void *at, unsigned bytes, bool write, bool atomic);
+
+/* Ends the process with a report: the text, the thread, and the lines of source it came from. */
+[[noreturn]] void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t smem,
+                   cudaStream_t stream, Arguments... arguments)
+{
+    auto body = [=]() EMU_RAW { kernel(arguments...); };
+    using Body = decltype(body);
+    const Call call = {(const void *)kernel,
+                       grid,
+                       block,
+                       smem,
+                       [](void *b) EMU_RAW { (*static_cast<Body *>(b))(); },
+                       [](void *b) { delete static_cast<Body *>(b); },
+                       new Body(body)};
+    return launch_call(call, stream);
+}
+} // namespace emu
+
+#include "emu_atomic.h"
+#include "emu_math.h"
+#include "emu_warp.h"

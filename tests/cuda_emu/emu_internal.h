@@ -1,0 +1,103 @@
+/*
+ * emu_internal.h: what the emulator's own files share.
+ */
+#pragma once
+#include "cuda_emu.h"
+#include "fiber.h"
+
+#include <vector>
+
+/* Keeps a variable of the emulator apart from the kernels' static shared memory (race_shadow.cpp).
+ */
+#define EMU_OWN __attribute__((section("emu_own")))
+
+namespace emu
+{
+/* One cp.async that a thread has begun. */
+struct Copy {
+    unsigned char *dst;
+    const unsigned char *src;
+    int bytes;
+    bool full;
+    bool done;
+    int group; /* number of commits before it */
+};
+
+struct Thread {
+    Fiber fiber;
+    int number; /* in its block */
+    uint3 index;
+    enum State { READY, AT_BARRIER, IN_COLLECTIVE, RETURNED } state;
+
+    WarpFunction function; /* IN_COLLECTIVE */
+    unsigned mask;
+    void *argument;
+    const char *name;
+
+    Barrier barrier; /* AT_BARRIER; the predicate becomes the result */
+    int predicate;
+
+    std::vector<Copy> copies;
+    int groups; /* committed */
+};
+
+/*
+ * Time as the race checks need it: `now` rises at each block barrier, warp[w] at
+ * each __syncwarp of warp w; block and launch are what `now` was when they began.
+ */
+struct Epochs {
+    uint32_t now, block, launch, warp[32];
+};
+
+/* Settings from the environment, read once. */
+struct Settings {
+    enum Order { FORWARD, REVERSE, RANDOM, ROBIN } order; /* EMU_ORDER */
+    uint64_t seed;                                        /* EMU_SEED */
+    size_t max_smem;                                      /* EMU_SMEM, bytes a block may have */
+};
+const Settings &settings();
+
+/* A pseudo-random number from EMU_SEED. */
+uint32_t random_number();
+
+extern Thread *current;        /* null: host code runs */
+extern const void *kernel_now; /* the kernel that runs, for reports */
+extern Epochs epochs;
+extern unsigned char *shared_now; /* dynamic shared memory and its bytes */
+extern size_t shared_bytes;
+
+/* Runs every block of a call, to the end. */
+void run_call(const Call &call);
+
+/* The call's configuration, checked as the card would: grid, block, shared memory. */
+cudaError_t check_call(const Call &call);
+
+/* The next thread to run. */
+void thread_resume_next();
+
+/* Ends the copies of groups below `group`. */
+void finish_copies(Thread &thread, int group);
+
+/* What the race build puts in (race_shadow.cpp); null in the others. */
+struct Watcher {
+    void (*access)(const void *at, unsigned bytes, bool write, bool atomic, int thread,
+                   const void *pc);
+    void (*copy)(const Copy &copy, bool begins, int thread, const void *pc);
+    void (*allocated)(void *at, size_t bytes);
+    void (*freed)(void *at);
+    void (*host_wrote)(void *at, size_t bytes);
+};
+extern const Watcher *watcher;
+
+/* Tells the watcher of an access by another lane of this warp. */
+void note_lane_access(const void *at, unsigned bytes, int lane);
+
+/* Prints "WHAT at FUNCTION at FILE:LINE" for a code address to stderr. */
+void report_line(const char *what, const void *pc);
+
+struct Statistics {
+    unsigned long long switches, collectives;
+    unsigned long long matrix_rows, matrix_conflicts; /* ldmatrix: 8-row phases, extra ones */
+};
+extern Statistics statistics;
+} // namespace emu

@@ -1,0 +1,67 @@
+/*
+ * report.cpp: how a run ends that found a fault: what, in which kernel, block
+ * and thread, and the lines of source it came from.
+ */
+#include "emu_internal.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <execinfo.h>
+#include <unistd.h>
+
+namespace emu
+{
+/* Code addresses to "FUNCTION at FILE:LINE" on stderr, those without a line left out. */
+static void print_lines(const char *what, void *const *addresses, int count)
+{
+    char command[1024];
+    int used = snprintf(command, sizeof command, "addr2line -spfiC -e /proc/%d/exe", getpid());
+    for (int i = 0; i < count; i++)
+        used += snprintf(command + used, sizeof command - size_t(used), " %p", addresses[i]);
+    snprintf(command + used, sizeof command - size_t(used),
+             " | grep -v '[?]$' | head -n 8 | sed 's|^|  %s |' >&2", what);
+    fflush(stderr);
+    if (system(command) != 0)
+        fprintf(stderr, "  %s %p\n", what, count ? addresses[0] : nullptr);
+}
+
+/* A return address points behind its call. */
+static void *call_before(const void *pc)
+{
+    return const_cast<char *>(static_cast<const char *>(pc)) - 1;
+}
+
+void report_line(const char *what, const void *pc)
+{
+    void *const address = call_before(pc);
+    print_lines(what, &address, 1);
+}
+
+void die(const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "cuda_emu: ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (kernel_now) {
+        fprintf(stderr, "  block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z);
+        if (current)
+            fprintf(stderr, ", thread %d", current->number);
+        fputc('\n', stderr);
+        void *kernel = const_cast<void *>(kernel_now);
+        print_lines("kernel", &kernel, 1);
+    }
+    if (current) {
+        void *frames[12];
+        const int count = backtrace(frames, 12);
+        for (int i = 0; i < count; i++)
+            frames[i] = call_before(frames[i]);
+        print_lines("from", frames + 1, count - 1);
+    }
+    _exit(86);
+}
+} // namespace emu
