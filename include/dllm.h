@@ -222,11 +222,20 @@ DLLM_API const char *dllm_quantize_types(void);
 
 /* -------------------------------------------------------------- engines --- */
 
+/* Told, by a thread of the library, how much of a file that was not in memory has
+ * been read since the engine was opened: bytes there by now, of all weights. The
+ * last call has both equal. Not called for what is there already. */
+typedef void dllm_read_callback(void *context, uint64_t bytes_there, uint64_t bytes);
+
 struct dllm_engine_options {
     const char *model_path; /* a GGUF file, or DLLM_DEMO_MODEL */
     int threads;            /* up to 1024; 0: every core this process may use */
     const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
     bool vocab_only;        /* load the tokenizer alone; only text calls work */
+    /* Weights that are not in memory are read while the first pass computes. NULL:
+     * nobody is told. Must not call the library. */
+    dllm_read_callback *on_read;
+    void *context;
 };
 
 struct dllm_engine;

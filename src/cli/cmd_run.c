@@ -31,6 +31,8 @@ static int open_model(struct run *run)
         .model_path = cli_model_path(&values[RUN_MODEL]),
         .threads = (int)values[RUN_THREADS].integer,
         .cpu_level = values[RUN_CPU_LEVEL].text,
+        .on_read = reading_show,
+        .context = &run->watch.reading,
     };
     struct dllm_error error = {0};
     int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
@@ -81,7 +83,10 @@ static int generate_in_view(struct run *run)
 
     if (code)
         return code;
+    if (run->watch.bar)
+        reading_open(&run->watch.reading);
     status = request_generate(request, run->session, &run->result, &error);
+    reading_close(&run->watch.reading);
     run_clear_bar(&run->watch);
     view_code = run_view_close(&run->watch, status || run->watch.code ? NULL : &run->result);
     if (status)
@@ -136,7 +141,7 @@ static int check_single(const struct opts *opts)
 
 static int run_run(struct opts *opts)
 {
-    struct run run = {.opts = opts};
+    struct run run = {.opts = opts, .watch.reading = READING_INIT};
     int code;
 
     if (opts->values[RUN_INPUT].given)

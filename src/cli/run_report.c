@@ -41,6 +41,7 @@ int run_on_step(void *context, const struct dllm_step *step)
     struct run_watch *watch = context;
 
     watch->seconds += step->seconds;
+    reading_close(&watch->reading);
     if (watch->bar)
         draw_bar(watch, step);
     if (watch->stats)

@@ -5,6 +5,7 @@
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 
+#include "reading.h"
 #include "run_options.h"
 #include "trace_file.h"
 #include "visual.h"
@@ -27,6 +28,7 @@ struct run_watch {
     bool bar;   /* draw a progress bar on stderr */
     bool stats; /* a line per step on stderr */
     double seconds;
+    struct reading reading;   /* of a cold file, until the first step */
     struct visual *visual;    /* NULL: no pictures */
     struct trace_file *trace; /* NULL: no trace */
     int code;                 /* of what went wrong in a step and ended the run */

@@ -122,6 +122,8 @@ enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
         return status_no_memory(error, sizeof *engine);
     TRY_GOTO(lock_create(&engine->lock, error));
     TRY_GOTO(load(engine, options, error));
+    if (!options->vocab_only)
+        engine->readahead = engine_read_ahead(engine->file, options->on_read, options->context);
     engine->load_seconds = clock_seconds() - start;
     *out = engine;
     return DLLM_OK;
@@ -134,6 +136,7 @@ void dllm_engine_close(struct dllm_engine *engine)
 {
     if (!engine)
         return;
+    readahead_stop(engine->readahead);
     backend_destroy(engine->backend);
     free(engine->unprintable);
     tokenizer_destroy(engine->tokenizer);

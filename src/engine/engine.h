@@ -9,6 +9,7 @@
 #include "denoise.h"
 #include "forward.h"
 #include "lock.h"
+#include "readahead.h"
 #include "tokenizer.h"
 
 enum {
@@ -35,6 +36,7 @@ struct dllm_engine {
     char *name, *architecture;
     char quantization[80];
     double load_seconds;
+    struct readahead *readahead; /* NULL: nothing is read ahead */
 };
 
 struct dllm_session {
@@ -54,6 +56,12 @@ enum dllm_status engine_load_tokenizer(const struct dllm_file *file, struct toke
  * may use. (engine.c) */
 enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
                                        struct dllm_error *error);
+
+/* Starts reading the weights that are not in memory, in the order of their use;
+ * NULL where that is not worth a thread or there is none to be had. Give to
+ * readahead_stop before the file is closed. (read_ahead.c) */
+struct readahead *engine_read_ahead(const struct dllm_file *file, dllm_read_callback *on_read,
+                                    void *context);
 
 /* Sets name, architecture and quantization from the file. (describe.c) */
 enum dllm_status engine_describe(struct dllm_engine *engine, struct dllm_error *error);
