@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Runs a batch of N requests again and again, killed at random moments, with --resume, until it is done;
 # then says how many requests were answered and whether each was just once.
 # usage: . batch_kill.sh N; prints how many lines and ids there are, and whether it was killed more than

@@ -107,7 +107,7 @@ fault() { # name pattern, then what breaks a copy of dream's folder
     (cd broken && eval "$*")
     expect "$name" refused "$pattern" convert broken broken.gguf
     expect "$name: no file is left" [ ! -e broken.gguf ]
-    expect "$name: no part of one is left" [ -z "$(ls | grep partial)" ]
+    expect "$name: no part of one is left" [ -z "$(find . -name "*partial*")" ]
 }
 fault "a missing shard" "error: broken/model-00002-of-00002.safetensors is missing; model.safetensors.index.json lists it: download it" \
     rm model-00002-of-00002.safetensors

@@ -142,6 +142,22 @@ package_runs() {
 }
 expect_with dpkg-deb "what it holds runs" package_runs
 
+# dpkg puts it down in a root of its own, finds every file as it was packed, and takes all away again.
+own_root() { dpkg --root="$tree/root" --log=/dev/null "$@"; }
+package_installs() {
+    mkdir -p "$tree/root/var/lib/dpkg/info" "$tree/root/var/lib/dpkg/updates"
+    touch "$tree/root/var/lib/dpkg/status"
+    own_root --force-depends -i "$package" && test -z "$(own_root --verify dllm)" &&
+        test "$("$tree/root/usr/bin/dllm" --version)" = "dllm $(cat VERSION)" &&
+        test -f "$tree/root/usr/share/zsh/vendor-completions/_dllm" &&
+        own_root --purge dllm && test -z "$(find "$tree/root/usr" ! -type d 2>/dev/null)"
+}
+if [ "$(id -u)" = 0 ]; then
+    expect_with dpkg "the package is installed and taken away" package_installs
+else
+    skipped=$((skipped + 1))
+fi
+
 # The container cannot be built here: its recipe must at least copy what is there.
 expect "the container's recipe copies what make install makes" \
     test "$(sed -nE 's/^COPY --from=build \/out\/usr\/local\/([^ ]*) .*/\1/p' Containerfile)" = bin/dllm
