@@ -14,7 +14,7 @@ EMU_MODES := plain asan race
 
 EMU_CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fno-strict-aliasing -ffp-contract=off -pthread \
                 -Wall -Wextra -Wconversion -Wshadow -Wno-unused-function -Werror
-EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda -Itests/support \
+EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Isrc/backend -Ikernels/cpu -Ikernels/cuda -Itests/support \
                 -Itests/cuda -Itests/cuda_emu -isystem $(CUDA_HEADERS)
 EMU_SAN := -fsanitize=address,alignment,bounds -fno-sanitize-recover=all
 # The compiler announces every access of a kernel, the race checks listen: no library of the compiler's.

@@ -69,6 +69,16 @@ static inline int __float_as_int(float v)
     return emu::bits_as<int>(v);
 }
 
+static inline double __longlong_as_double(long long v)
+{
+    return emu::bits_as<double>(v);
+}
+
+static inline long long __double_as_longlong(double v)
+{
+    return emu::bits_as<long long>(v);
+}
+
 static inline int __float2int_rn(float v)
 {
     return int(lrintf(v));
