@@ -16,10 +16,14 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import bench_results as results
 
-PAGES = ("README.md", "docs/benchmarks.md", "docs/correctness.md", "docs/demo-model.md",
-         "docs/decoding.md", "docs/batch.md")
 EMPTY = "Not measured yet.\n"
 COMMON_OPTIONS = "-n 64 --temperature 0 -t 1"  # of every arm in bench/results/decoding.json
+
+
+def pages():
+    """Paths from the root: any page may have tables."""
+    docs = os.path.join(ROOT, "docs")
+    return ["README.md"] + sorted("docs/" + name for name in os.listdir(docs) if name.endswith(".md"))
 
 
 def table(head, rows):
@@ -250,7 +254,7 @@ def filled(text):
 def main():
     check = "--check" in sys.argv[1:]
     different = 0
-    for page in PAGES:
+    for page in pages():
         path = os.path.join(ROOT, page)
         with open(path) as file:
             text = file.read()
