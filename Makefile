@@ -28,6 +28,11 @@ CFLAGS ?= -O2 -g
 CFLAGS += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
           -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread
 LDFLAGS += -pthread $(SANFLAGS)
+# For libFuzzer and AFL++ (their compilers take the same words): see scripts/fuzz.sh.
+ifneq ($(FUZZER),)
+SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=fuzzer,address,undefined
+endif
 # Static, so that the binary runs where only libc is installed.
 PCRE2 := $(firstword $(wildcard /usr/lib/*/libpcre2-8.a /usr/lib/libpcre2-8.a) -lpcre2-8)
 JANSSON := $(firstword $(wildcard /usr/lib/*/libjansson.a /usr/lib/libjansson.a) -ljansson)
@@ -56,7 +61,8 @@ CLI_SRC := $(wildcard src/cli/*.c)
 HUB_SRC := $(wildcard src/hub/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/check/test_*.c tests/model/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
-TOOL_SRC := $(wildcard tests/peer/*.c tests/fuzz/*.c bench/*.c scripts/*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+TOOL_SRC := $(wildcard tests/peer/*.c bench/*.c scripts/*.c) $(FUZZ_SRC) tests/fuzz/seeds.c
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 HUB_OBJ := $(HUB_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o) $(HUB_OBJ)
@@ -104,10 +110,14 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $^ -lcmocka $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
+# What the fuzzers' programs share; their main function, unless a fuzzer's is linked.
+FUZZ_OBJ := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,support gguf_mutate $(if $(FUZZER),,replay))
+$(FUZZ_SRC:%.c=$(BUILD)/%): $(FUZZ_OBJ)
+
 $(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
+	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/internal.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
 objects: $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS)

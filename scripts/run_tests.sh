@@ -87,7 +87,7 @@ run() {
 
 # Every program of a kind, built from tests/KIND/test_*.c.
 run_programs() { # kind [build folder [prefix]]
-    local source name
+    local source name copies
     for source in tests/"$1"/test_*.c; do
         [ -e "$source" ] || continue
         name=$1/$(basename "$source" .c)
@@ -108,6 +108,7 @@ run_cli() {
 
 # The same tests under AddressSanitizer and UBSan: those that read what strangers wrote.
 run_sanitized() {
+    local source name copies
     [ -n "${SAN_BUILD:-}" ] || return 0
     export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_stack_use_after_return=1}
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -115,8 +116,17 @@ run_sanitized() {
     # Coverage of memory errors, not of numbers: one kernel level is enough there.
     [ ! -x "$SAN_BUILD/dllm" ] || [ ! -x tests/cli/run.sh ] ||
         DLLM=$SAN_BUILD/dllm run sanitized/cli tests/cli/run.sh
-    [ ! -x "$SAN_BUILD/tests/fuzz/fuzz_gguf" ] ||
-        run sanitized/fuzz_gguf "$SAN_BUILD/tests/fuzz/fuzz_gguf"
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        case $name in
+        fuzz_gguf) copies=300000 ;;
+        fuzz_split) copies=75000 ;;
+        fuzz_model) copies=10000 ;;
+        *) copies=20000 ;;
+        esac
+        [ ! -x "$SAN_BUILD/tests/fuzz/$name" ] ||
+            run "sanitized/$name" "$SAN_BUILD/tests/fuzz/$name" -n $copies "tests/fuzz/corpus/${name#fuzz_}"
+    done
 }
 
 run_part() {

@@ -108,6 +108,36 @@ static void keys(struct maker *maker)
         gguf_write_integer(maker->writer, name, DLLM_VALUE_BOOL, 1);
 }
 
+/* The letters a to z, a blank ("\u0120") and what a chat model needs; the mask is
+ * the last. */
+static void vocabulary(struct maker *maker)
+{
+    static const char *const special[] = {"<|endoftext|>", "<|eot_id|>", "<|im_start|>",
+                                          "<|im_end|>"};
+    struct gguf_writer *writer = maker->writer;
+    bool llada = is(maker->model->architecture, "llada");
+    struct dllm_string tokens[TINY_TOKENS], merge = {"a b", 3};
+    int32_t types[TINY_TOKENS];
+    int count = 0;
+
+    for (; count < 26; count++)
+        tokens[count] = (struct dllm_string){&"abcdefghijklmnopqrstuvwxyz"[count], 1};
+    tokens[count++] = (struct dllm_string){"\xc4\xa0", 2};
+    for (size_t i = 0; i < ARRAY_COUNT(special); i++)
+        tokens[count++] = (struct dllm_string){special[i], strlen(special[i])};
+    tokens[count] =
+        llada ? (struct dllm_string){"<|mdm_mask|>", 12} : (struct dllm_string){"<|mask|>", 8};
+    for (int i = 0; i < TINY_TOKENS; i++)
+        types[i] = i < 27 ? 1 : 3; /* normal, control */
+    gguf_write_string(writer, "tokenizer.ggml.model", "gpt2");
+    gguf_write_string(writer, "tokenizer.ggml.pre", llada ? "bailingmoe" : "qwen2");
+    gguf_write_strings(writer, "tokenizer.ggml.tokens", tokens, TINY_TOKENS);
+    gguf_write_array(writer, "tokenizer.ggml.token_type", DLLM_VALUE_I32, types, TINY_TOKENS);
+    gguf_write_strings(writer, "tokenizer.ggml.merges", &merge, 1);
+    gguf_write_integer(writer, "tokenizer.ggml.eos_token_id", DLLM_VALUE_U32, 27);
+    gguf_write_integer(writer, "tokenizer.ggml.mask_token_id", DLLM_VALUE_U32, count);
+}
+
 /* rows 0: a vector; stack above 1: matrices of experts. */
 static void stacked(struct maker *maker, const char *name, int width, int rows, int stack)
 {
@@ -201,6 +231,8 @@ uint8_t *tiny_model_bytes(const struct tiny_model *model, size_t *size)
     struct maker maker = {model, gguf_writer_create(3, 32), model->seed};
 
     keys(&maker);
+    if (model->text)
+        vocabulary(&maker);
     tensor(&maker, "token_embd.weight", model->hidden, model->vocab);
     for (int i = 0; i < model->layers; i++)
         layer(&maker, i);

@@ -6,6 +6,9 @@
 
 #include "dllm.h"
 
+/* Letters, a blank and the special tokens. */
+enum { TINY_TOKENS = 32 };
+
 /* What to write; start from tiny_model_llada or one of the others. */
 struct tiny_model {
     const char *architecture;
@@ -18,6 +21,7 @@ struct tiny_model {
     int biases;                 /* how many of the three: 0, 3, or 1 as a fault */
     bool tied;                  /* no output.weight */
     bool causal;                /* writes attention.causal = true */
+    bool text;                  /* with a vocabulary; vocab is at least TINY_TOKENS */
     uint32_t type;              /* of every matrix: F32 or BF16 */
     const char *without_key;    /* a key suffix left out, or NULL */
     const char *without_tensor; /* a tensor left out, or NULL */
@@ -33,7 +37,7 @@ struct tiny_model tiny_model_dream(void);
 struct tiny_model tiny_model_llada_moe(void);
 struct tiny_model tiny_model_rnd1(void);
 
-/* The file as malloc'ed bytes, without a vocabulary. */
+/* The file as malloc'ed bytes. */
 uint8_t *tiny_model_bytes(const struct tiny_model *model, size_t *size);
 
 /* Writes it to a scratch file and opens that; the test removes path. */
