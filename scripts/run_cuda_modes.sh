@@ -20,7 +20,7 @@ race race forward 0
 race-random race random 1'
 
 [ $# -gt 0 ] || {
-    set -- tests/cuda/test_*.cpp
+    set -- tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp
     set -- "${@##*/}"
     set -- "${@%.cpp}"
 }

@@ -10,27 +10,31 @@ CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword \
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_TEST_SRC := $(wildcard tests/cuda/test_*.cpp)
 EMU_SRC := $(wildcard tests/cuda_emu/*.cpp)
+EMU_RACE_SRC := tests/cuda_emu/race_shadow.cpp tests/cuda_emu/race_hooks.cpp
+# Tests of the emulator itself, and what they share.
+EMU_TEST_SRC := $(wildcard tests/cuda_emu/checks/test_*.cpp)
+EMU_SHARED := $(patsubst %.cu,%.o,$(wildcard tests/cuda_emu/checks/*.cu)) tests/cuda_emu/checks/forked.o
 EMU_MODES := plain asan race
 
 EMU_CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fno-strict-aliasing -ffp-contract=off -pthread \
                 -Wall -Wextra -Wconversion -Wshadow -Wno-unused-function -Werror
-EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Isrc/backend -Ikernels/cpu -Ikernels/cuda -Itests/support \
-                -Itests/cuda -Itests/cuda_emu -isystem $(CUDA_HEADERS)
+EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Isrc/backend -Ikernels/cpu -Ikernels/cuda \
+                -Itests/support -Itests/cuda -Itests/cuda_emu -Itests/cuda_emu/checks -isystem $(CUDA_HEADERS)
 EMU_SAN := -fsanitize=address,alignment,bounds -fno-sanitize-recover=all
 # The compiler announces every access of a kernel, the race checks listen: no library of the compiler's.
 EMU_KERNELS_asan := $(EMU_SAN)
 EMU_KERNELS_race := -fsanitize=thread
 EMU_OTHERS_asan := $(EMU_SAN)
-EMU_TESTS := $(foreach mode,$(EMU_MODES),$(CUDA_TEST_SRC:tests/cuda/%.cpp=$(BUILD)/cuda-$(mode)/%))
+EMU_TESTS := $(foreach mode,$(EMU_MODES),$(patsubst %.cpp,$(BUILD)/cuda-$(mode)/%,$(notdir $(CUDA_TEST_SRC) $(EMU_TEST_SRC))))
 
 # The emulator itself is optimised: it does most of the work.
 define emu_mode
-$(BUILD)/cuda-$(1)/kernels/%.o: kernels/%.cu
+$(BUILD)/cuda-$(1)/%.o: %.cu
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  EMU   $$< ($(1))")
 	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(EMU_KERNELS_$(1)) -MMD -MP -x c++ -c $$< -o $$@
 
-$(BUILD)/cuda-$(1)/tests/%.o: tests/%.cpp
+$(BUILD)/cuda-$(1)/%.o: %.cpp
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  CXX   $$< ($(1))")
 	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(if $$(filter tests/cuda_emu/%,$$<),-O2) \
@@ -38,14 +42,23 @@ $(BUILD)/cuda-$(1)/tests/%.o: tests/%.cpp
 
 # Kernels and the mock of the CUDA runtime, for whatever is linked against them.
 $(BUILD)/cuda-$(1)/emulator.a: $(CUDA_SRC:%.cu=$(BUILD)/cuda-$(1)/%.o) \
-    $(patsubst %.cpp,$(BUILD)/cuda-$(1)/%.o,$(if $(filter race,$(1)),$(EMU_SRC),$(filter-out %/race_shadow.cpp %/race_hooks.cpp,$(EMU_SRC))))
+    $(patsubst %.cpp,$(BUILD)/cuda-$(1)/%.o,$(if $(filter race,$(1)),$(EMU_SRC),$(filter-out $(EMU_RACE_SRC),$(EMU_SRC))))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $$^
 
-$(BUILD)/cuda-$(1)/test_%: $(BUILD)/cuda-$(1)/tests/cuda/test_%.o $(BUILD)/cuda-$(1)/tests/cuda/device_test.o \
-    $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a
-	$$(if $$(Q),@echo "  LD    $$@")
-	$$(Q)$$(CXX) -no-pie -pthread $$(EMU_OTHERS_$(1)) $$(filter-out %.a,$$^) $$(EMU_LINK_$(1)) \
-	    $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a $$(LIBS) -o $$@
+EMU_LIBS_$(1) := $(BUILD)/cuda-$(1)/tests/cuda/device_test.o $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a
+
+$(CUDA_TEST_SRC:tests/cuda/%.cpp=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: \
+    $(BUILD)/cuda-$(1)/tests/cuda/%.o $$(EMU_LIBS_$(1))
+	$$(call emu_link,$(1))
+
+$(EMU_TEST_SRC:tests/cuda_emu/checks/%.cpp=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: \
+    $(BUILD)/cuda-$(1)/tests/cuda_emu/checks/%.o $(EMU_SHARED:%=$(BUILD)/cuda-$(1)/%) $$(EMU_LIBS_$(1))
+	$$(call emu_link,$(1))
+endef
+# The race checks know shared memory by its place among the program's variables.
+define emu_link
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$(1)) $^ $(EMU_LINK_$(1)) $(LIBS) -o $@
 endef
 # Nothing refers to the race checks by name.
 EMU_LINK_race := -Wl,--undefined=emu_race_checks

@@ -72,9 +72,6 @@ void run_call(const Call &call);
 /* The call's configuration, checked as the card would: grid, block, shared memory. */
 cudaError_t check_call(const Call &call);
 
-/* The next thread to run. */
-void thread_resume_next();
-
 /* Ends the copies of groups below `group`. */
 void finish_copies(Thread &thread, int group);
 
@@ -91,6 +88,9 @@ extern const Watcher *watcher;
 
 /* Tells the watcher of an access by another lane of this warp. */
 void note_lane_access(const void *at, unsigned bytes, int lane);
+
+/* From now on a fault in memory ends with a report; owner(address) says whose memory it is. */
+void report_faults(const char *(*owner)(const void *address));
 
 /* Prints "WHAT at FUNCTION at FILE:LINE" for a code address to stderr. */
 void report_line(const char *what, const void *pc);

@@ -4,6 +4,7 @@
  */
 #include "emu_internal.h"
 
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -55,13 +56,35 @@ void die(const char *format, ...)
         void *kernel = const_cast<void *>(kernel_now);
         print_lines("kernel", &kernel, 1);
     }
-    if (current) {
-        void *frames[12];
-        const int count = backtrace(frames, 12);
-        for (int i = 0; i < count; i++)
-            frames[i] = call_before(frames[i]);
+    void *frames[12];
+    const int count = backtrace(frames, 12);
+    for (int i = 0; i < count; i++)
+        frames[i] = call_before(frames[i]);
+    if (count > 1)
         print_lines("from", frames + 1, count - 1);
-    }
     _exit(86);
+}
+
+static const char *(*fault_owner)(const void *address);
+
+static void on_fault(int, siginfo_t *info, void *)
+{
+    die("fault at %p: %s", info->si_addr, fault_owner(info->si_addr));
+}
+
+/* A stack of its own: that of a fiber may be what overflowed. */
+void report_faults(const char *(*owner)(const void *address))
+{
+    static char stack[1 << 16];
+    stack_t alternate = {};
+    alternate.ss_sp = stack;
+    alternate.ss_size = sizeof stack;
+    sigaltstack(&alternate, nullptr);
+    fault_owner = owner;
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
 }
 } // namespace emu
