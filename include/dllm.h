@@ -231,6 +231,8 @@ struct dllm_engine_options {
     const char *model_path; /* a GGUF file, or DLLM_DEMO_MODEL */
     int threads;            /* up to 1024; 0: every core this process may use */
     const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
+    const char *device;     /* NULL or "cpu"; "gpu" (the first) or "gpu:N"; "auto": a GPU where
+                               one works and the model fits, else the CPU */
     bool vocab_only;        /* load the tokenizer alone; only text calls work */
     /* Weights that are not in memory are read while the first pass computes. NULL:
      * nobody is told. Must not call the library. */
@@ -265,8 +267,9 @@ struct dllm_model_info {
     bool chat_template_differs; /* the file's own template has other control tokens */
     uint64_t weight_bytes, file_bytes;
     int threads;
-    const char *device; /* "cpu" */
-    const char *cpu_level;
+    const char *device;      /* "cpu", "gpu:0" */
+    const char *device_note; /* why auto took the CPU, a part of a sentence; "": it did not */
+    const char *cpu_level;   /* of a GPU its architecture, such as "sm_90" */
     double load_seconds;
 };
 DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info);
@@ -621,6 +624,29 @@ DLLM_API int dllm_product_threads(const struct dllm_product *product);
 /* One product with the next matrix. *ceiling (may be NULL) is as from
  * dllm_engine_ceiling, the mean of just before and just after. */
 DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
+
+/* ----------------------------------------------------------------- GPUs --- */
+
+struct dllm_gpu {
+    char name[256];                    /* as its maker calls it */
+    int capability;                    /* compute capability, 90 for 9.0 */
+    uint64_t memory_bytes, free_bytes; /* of its own memory */
+    int driver_version, cuda_version;  /* CUDA's that the driver supports, that this build has:
+                                          13000 for 13.0 */
+};
+
+/* How many GPUs there are, at least 1. Where none can be used DLLM_ERROR_DEVICE:
+ * the message begins "no GPU: " and says why. */
+DLLM_API enum dllm_status dllm_gpu_count(int *out, struct dllm_error *error);
+
+/* GPU number index, from 0. DLLM_ERROR_DEVICE as above, or for a number without a
+ * GPU. */
+DLLM_API enum dllm_status dllm_gpu_describe(int index, struct dllm_gpu *out,
+                                            struct dllm_error *error);
+
+/* Whether an engine could have this device (dllm_engine_options): a usage error
+ * for a name that is none, DLLM_ERROR_DEVICE for a GPU that cannot be used. */
+DLLM_API enum dllm_status dllm_device_check(const char *device, struct dllm_error *error);
 
 /* -------------------------------------------------------------- machine --- */
 

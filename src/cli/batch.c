@@ -303,19 +303,18 @@ static int read_shard(struct batch *batch)
 static int open_engine(struct batch *batch)
 {
     const struct opt_value *values = batch->opts->values;
-    struct dllm_engine_options options = {
-        .model_path = cli_model_path(&values[RUN_MODEL]),
-        .threads = (int)values[RUN_THREADS].integer,
-        .cpu_level = values[RUN_CPU_LEVEL].text,
-    };
+    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
+                                                    &values[RUN_PULL],
+                                                    &values[RUN_THREADS],
+                                                    &values[RUN_DEVICE],
+                                                    &values[RUN_CPU_LEVEL],
+                                                    NULL,
+                                                    NULL};
     struct dllm_model_info info;
-    struct dllm_error error = {0};
-    int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
+    int code = cli_open_engine(&engine_values, &batch->engine);
 
     if (code)
         return code;
-    if (dllm_engine_open(&options, &batch->engine, &error))
-        return cli_fail_error(&error);
     dllm_engine_info(batch->engine, &info);
     return run_check_effects(batch->opts, &info);
 }

@@ -78,6 +78,7 @@ enum bench_option {
     BENCH_REPS,
     BENCH_FORCE,
     BENCH_THREADS,
+    BENCH_DEVICE,
     BENCH_CPU_LEVEL,
     BENCH_JSON,
     BENCH_OPTIONS

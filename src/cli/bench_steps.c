@@ -266,19 +266,20 @@ static int print_json(const struct step_bench *bench)
 static int open_model(struct step_bench *bench)
 {
     const struct opt_value *values = bench->opts->values;
-    struct dllm_engine_options options = {
-        .model_path = values[BENCH_MODEL].text,
-        .threads = (int)values[BENCH_THREADS].integer,
-        .cpu_level = values[BENCH_CPU_LEVEL].text,
-    };
+    const struct cli_engine_values engine_values = {&values[BENCH_MODEL],
+                                                    &values[BENCH_PULL],
+                                                    &values[BENCH_THREADS],
+                                                    &values[BENCH_DEVICE],
+                                                    &values[BENCH_CPU_LEVEL],
+                                                    NULL,
+                                                    NULL};
     struct memory_need need = {.canvas = (size_t)bench->canvas, .force = values[BENCH_FORCE].given};
     struct dllm_error error = {0};
-    int code = cli_find_model(&options.model_path, values[BENCH_PULL].given);
+    int code = cli_open_engine(&engine_values, &bench->engine);
 
     if (code)
         return code;
-    if (dllm_engine_open(&options, &bench->engine, &error) ||
-        dllm_session_create(bench->engine, &bench->session, &error))
+    if (dllm_session_create(bench->engine, &bench->session, &error))
         return cli_fail_error(&error);
     dllm_engine_info(bench->engine, &bench->info);
     need.workspace = dllm_engine_workspace_bytes(bench->engine, need.canvas, need.canvas);

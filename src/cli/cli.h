@@ -7,6 +7,7 @@
 
 #include "dllm.h"
 #include "opts.h"
+#include "reading.h"
 
 enum cli_exit { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
 
@@ -69,6 +70,17 @@ int cli_find_model(const char **model, bool pull);
  * written stays behind. (bus_error.c) */
 void cli_catch_bus_errors(void);
 
+/* The values of the options that say what a command's model is and what computes. */
+struct cli_engine_values {
+    const struct opt_value *model, *pull, *threads, *device, *cpu_level;
+    const char *out;         /* a file to be written, which must not be the model's; NULL: none */
+    struct reading *reading; /* tells how much of the model was read; NULL: nothing does */
+};
+
+/* Opens it (cli_find_model, then dllm_engine_open). 0, or the exit code after a
+ * message; *out is then unchanged. (open_engine.c) */
+int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine **out);
+
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);
@@ -112,6 +124,12 @@ extern const char *const cli_cpu_levels[];
     {                                                                                              \
         .name = "system", .kind = OPT_TEXT, .may_be_empty = true, .metavar = "TEXT",               \
         .fallback = "by chat template", .help = "the system message"                               \
+    }
+#define CLI_OPTION_DEVICE                                                                          \
+    {                                                                                              \
+        .name = "device", .once = true, .kind = OPT_DEVICE, .metavar = "NAME", .fallback = "auto", \
+        .help = "where to compute: cpu, gpu, gpu:N (a GPU's number, from 0), or auto: a GPU if "   \
+                "one works and the model fits"                                                     \
     }
 #define CLI_OPTION_CPU_LEVEL                                                                       \
     {                                                                                              \

@@ -48,6 +48,7 @@ static const struct opt options[BENCH_OPTIONS] = {
                     .help = "how often each measurement is repeated"},
     [BENCH_FORCE] = CLI_OPTION_FORCE,
     [BENCH_THREADS] = CLI_OPTION_THREADS,
+    [BENCH_DEVICE] = CLI_OPTION_DEVICE,
     [BENCH_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
     [BENCH_JSON] = {.name = "json", .kind = OPT_FLAG, .help = "print one JSON object"},
 };
@@ -57,6 +58,7 @@ static const struct opt_conflict conflicts[] = {
     {BENCH_PRODUCTS, BENCH_FORCE, "without a model there is nothing to fit"},
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
+    {BENCH_PRODUCTS, BENCH_DEVICE, "products of random matrices are measured on the CPU"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},
 };
 

@@ -37,19 +37,20 @@ static void release(struct chat *chat)
 static int open_model(struct chat *chat)
 {
     const struct opt_value *values = chat->opts->values;
-    struct dllm_engine_options options = {
-        .model_path = cli_model_path(&values[RUN_MODEL]),
-        .threads = (int)values[RUN_THREADS].integer,
-        .cpu_level = values[RUN_CPU_LEVEL].text,
-    };
+    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
+                                                    &values[RUN_PULL],
+                                                    &values[RUN_THREADS],
+                                                    &values[RUN_DEVICE],
+                                                    &values[RUN_CPU_LEVEL],
+                                                    NULL,
+                                                    NULL};
     struct dllm_model_info *model = &chat->facts.model;
     struct dllm_error error = {0};
-    int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
+    int code = cli_open_engine(&engine_values, &chat->engine);
 
     if (code)
         return code;
-    if (dllm_engine_open(&options, &chat->engine, &error) ||
-        dllm_session_create(chat->engine, &chat->session, &error))
+    if (dllm_session_create(chat->engine, &chat->session, &error))
         return cli_fail_error(&error);
     dllm_engine_info(chat->engine, model);
     if (!model->has_chat)

@@ -23,6 +23,7 @@ enum {
     LOGITS_VERBOSE,
     LOGITS_FORCE,
     LOGITS_THREADS,
+    LOGITS_DEVICE,
     LOGITS_CPU_LEVEL,
     LOGITS_OPTIONS
 };
@@ -61,6 +62,7 @@ static const struct opt options[LOGITS_OPTIONS] = {
                         .help = "tell about model, times and memory on stderr"},
     [LOGITS_FORCE] = CLI_OPTION_FORCE,
     [LOGITS_THREADS] = CLI_OPTION_THREADS,
+    [LOGITS_DEVICE] = CLI_OPTION_DEVICE,
     [LOGITS_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 
@@ -248,38 +250,22 @@ static void print_notes(const struct dllm_engine *engine, const struct row_list 
     fprintf(stderr, "peak memory: %s\n", out_size_text(dllm_peak_rss_bytes(), size));
 }
 
-/* The file to write would take the model's place. */
-static int refuse_own_model(const char *model, const char *path)
-{
-    struct stat read, written;
-
-    if (strcmp(model, DLLM_DEMO_MODEL) == 0)
-        return CLI_OK;
-    if (stat(model, &read) != 0 || stat(path, &written) != 0 || read.st_dev != written.st_dev ||
-        read.st_ino != written.st_ino)
-        return CLI_OK;
-    return cli_fail(CLI_USAGE, "--out \"%s\" is the model itself; choose another name", path);
-}
-
 static int open_and_run(const struct opts *opts, const struct row_list *list)
 {
     const struct opt_value *values = opts->values;
-    struct dllm_engine_options engine_options = {
-        .model_path = cli_model_path(&values[LOGITS_MODEL]),
-        .threads = (int)values[LOGITS_THREADS].integer,
-        .cpu_level = values[LOGITS_CPU_LEVEL].text,
-    };
+    const struct cli_engine_values engine_values = {&values[LOGITS_MODEL],
+                                                    &values[LOGITS_PULL],
+                                                    &values[LOGITS_THREADS],
+                                                    &values[LOGITS_DEVICE],
+                                                    &values[LOGITS_CPU_LEVEL],
+                                                    values[LOGITS_OUT].text,
+                                                    NULL};
     struct memory_need need = {.force = values[LOGITS_FORCE].given};
     struct dllm_engine *engine = NULL;
-    struct dllm_error error = {0};
-    int code = cli_find_model(&engine_options.model_path, values[LOGITS_PULL].given);
+    int code = cli_open_engine(&engine_values, &engine);
 
-    if (!code)
-        code = refuse_own_model(engine_options.model_path, values[LOGITS_OUT].text);
     if (code)
         return code;
-    if (dllm_engine_open(&engine_options, &engine, &error))
-        return cli_fail_error(&error);
     if (values[LOGITS_VERBOSE].given)
         cli_print_invocation();
     need.canvas = values[LOGITS_TOKENS].id_count;

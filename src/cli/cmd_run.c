@@ -27,19 +27,12 @@ static void release(struct run *run)
 static int open_model(struct run *run)
 {
     const struct opt_value *values = run->opts->values;
-    struct dllm_engine_options options = {
-        .model_path = cli_model_path(&values[RUN_MODEL]),
-        .threads = (int)values[RUN_THREADS].integer,
-        .cpu_level = values[RUN_CPU_LEVEL].text,
-        .on_read = reading_show,
-        .context = &run->watch.reading,
-    };
-    struct dllm_error error = {0};
-    int code = cli_find_model(&options.model_path, values[RUN_PULL].given);
+    const struct cli_engine_values engine_values = {&values[RUN_MODEL],     &values[RUN_PULL],
+                                                    &values[RUN_THREADS],   &values[RUN_DEVICE],
+                                                    &values[RUN_CPU_LEVEL], NULL,
+                                                    &run->watch.reading};
 
-    if (code)
-        return code;
-    return dllm_engine_open(&options, &run->engine, &error) ? cli_fail_error(&error) : CLI_OK;
+    return cli_open_engine(&engine_values, &run->engine);
 }
 
 static void watch_steps(struct run *run)

@@ -93,6 +93,7 @@ static const struct opt options[SCORE_OPTIONS] = {
                     .help = "print the result as a JSON object"},
     [SCORE_FORCE] = CLI_OPTION_FORCE,
     [SCORE_THREADS] = CLI_OPTION_THREADS,
+    [SCORE_DEVICE] = CLI_OPTION_DEVICE,
     [SCORE_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 
@@ -169,22 +170,24 @@ static int check(const struct opts *opts)
 static int run_score(struct opts *opts)
 {
     const struct opt_value *values = opts->values;
-    struct dllm_engine_options engine_options = {
-        .model_path = cli_model_path(&values[SCORE_MODEL]),
-        .threads = (int)values[SCORE_THREADS].integer,
-        .cpu_level = values[SCORE_CPU_LEVEL].text,
-    };
+    const struct cli_engine_values engine_values = {&values[SCORE_MODEL],
+                                                    &values[SCORE_PULL],
+                                                    &values[SCORE_THREADS],
+                                                    &values[SCORE_DEVICE],
+                                                    &values[SCORE_CPU_LEVEL],
+                                                    NULL,
+                                                    NULL};
     struct dllm_engine *engine = NULL;
     struct dllm_session *session = NULL;
     struct dllm_error error = {0};
-    int code;
+    int code = check(opts);
 
-    if ((code = check(opts)) ||
-        (code = cli_find_model(&engine_options.model_path, values[SCORE_PULL].given)))
+    if (code)
         return code;
     cli_catch_interrupt();
-    if (dllm_engine_open(&engine_options, &engine, &error) ||
-        dllm_session_create(engine, &session, &error))
+    if ((code = cli_open_engine(&engine_values, &engine)))
+        return code;
+    if (dllm_session_create(engine, &session, &error))
         code = cli_fail_error(&error);
     else
         code = values[SCORE_INPUT].given ? score_lines_run(opts, engine, session)

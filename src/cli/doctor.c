@@ -99,16 +99,44 @@ static void check_huge_pages(struct doctor_finding *finding)
         TEXT(finding, "not known; not for the weights, which are pages of the model's file");
 }
 
+/* CUDA's version numbers: 13000 is 13.0. */
+static void list_gpus(struct doctor_finding *finding, int count)
+{
+    struct dllm_gpu gpu = {0};
+
+    for (int i = 0; i < count; i++) {
+        char size[32], room[32];
+
+        TEXT(finding, "%s%d: ", i ? "; " : "", i);
+        if (dllm_gpu_describe(i, &gpu, NULL)) {
+            TEXT(finding, "cannot be asked");
+            continue;
+        }
+        TEXT(finding, "%.60s, compute capability %d.%d, %s free of %s", gpu.name,
+             gpu.capability / 10, gpu.capability % 10, out_size_text(gpu.free_bytes, room),
+             out_size_text(gpu.memory_bytes, size));
+    }
+    TEXT(finding, "; the driver has CUDA %d.%d, this build %d.%d", gpu.driver_version / 1000,
+         gpu.driver_version % 1000 / 10, gpu.cuda_version / 1000, gpu.cuda_version % 1000 / 10);
+}
+
+/* No GPU is no fault; one that is there and cannot be used is. */
 static void check_gpu(struct doctor_finding *finding)
 {
+    struct dllm_error error = {0};
+    int count, reason;
     char line[200];
 
-    if (read_line("/proc/driver/nvidia/version", line, sizeof line))
-        TEXT(finding, "%s; not used: this build has no GPU kernels, the CPU computes", line);
-    else if (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/kfd", F_OK) == 0)
-        TEXT(finding, "there is one; not used: this build has no GPU kernels, the CPU computes");
-    else
-        TEXT(finding, "no driver found; none is needed: this build has no GPU kernels");
+    if (dllm_gpu_count(&count, &error) == DLLM_OK) {
+        list_gpus(finding, count);
+        return;
+    }
+    reason = (int)strcspn(error.message, ";");
+    TEXT(finding, "%.*s", reason, error.message);
+    if (!read_line("/proc/driver/nvidia/version", line, sizeof line))
+        return;
+    TEXT(finding, "; the kernel has %s", line);
+    FIX(finding, "%s", error.message + reason + strspn(error.message + reason, "; "));
 }
 
 /* Where a program lies, as a shell would find it. */

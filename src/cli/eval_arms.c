@@ -114,6 +114,7 @@ static int check(struct eval_arm *arm)
         arm->model = cli_model_path(&opts.values[RUN_MODEL]);
         arm->pull = opts.values[RUN_PULL].given;
         arm->threads = (int)opts.values[RUN_THREADS].integer;
+        arm->device = opts.values[RUN_DEVICE].text;
         arm->cpu_level = opts.values[RUN_CPU_LEVEL].text;
     }
     opts_free(&opts);

@@ -126,6 +126,20 @@ static bool read_ids(struct opts *opts, const struct opt *option, const char *te
     return out->ids != NULL;
 }
 
+/* Whether it names a device; not whether it is there. */
+static bool read_device(struct opts *opts, const struct opt *option, const char *text)
+{
+    const char *number = strncmp(text, "gpu:", 4) == 0 ? text + 4 : "";
+
+    if (strcmp(text, "cpu") == 0 || strcmp(text, "gpu") == 0 || strcmp(text, "auto") == 0 ||
+        (*number && strlen(number) <= 4 && strspn(number, "0123456789") == strlen(number)))
+        return true;
+    opts_problem(opts,
+                 "--%s needs cpu, gpu, gpu:N (the number of a GPU, from 0) or auto, not \"%.40s\"",
+                 option->name, text);
+    return false;
+}
+
 bool opts_read_value(struct opts *opts, const struct opt *option, const char *text,
                      struct opt_value *out)
 {
@@ -137,6 +151,8 @@ bool opts_read_value(struct opts *opts, const struct opt *option, const char *te
         return read_number(opts, option, text, &out->number);
     case OPT_CHOICE:
         return read_choice(opts, option, text, &out->choice);
+    case OPT_DEVICE:
+        return read_device(opts, option, text);
     case OPT_IDS:
         return read_ids(opts, option, text, out);
     default:

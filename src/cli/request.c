@@ -179,7 +179,6 @@ int request_prepare(struct request *request, const struct dllm_engine *engine)
         (code = prompt_encode(&request->prompt, engine, &request->ids, &facts->chat)))
         return code;
     facts->prompt_tokens = request->ids.count;
-    facts->device_auto = !values[RUN_DEVICE].given || strcmp(values[RUN_DEVICE].text, "auto") == 0;
     run_settings(request->opts, engine, facts->chat, &facts->settings);
     facts->chat_sampling =
         facts->chat && facts->settings.temperature > 0 && !values[RUN_TEMPERATURE].given;

@@ -310,12 +310,7 @@ static const struct opt options[RUN_OPTIONS] = {
                      .help = "where lines typed in a terminal are kept"},
     [RUN_FORCE] = CLI_OPTION_FORCE,
     [RUN_THREADS] = CLI_OPTION_THREADS,
-    [RUN_DEVICE] = {.name = "device",
-                    .once = true,
-                    .kind = OPT_TEXT,
-                    .metavar = "NAME",
-                    .fallback = "auto",
-                    .help = "where to compute: cpu or auto, which is the CPU in this build"},
+    [RUN_DEVICE] = CLI_OPTION_DEVICE,
     [RUN_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 

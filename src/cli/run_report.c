@@ -125,9 +125,11 @@ void run_print_start(const struct run_facts *facts)
     out_print_quoted(stderr, model->name, strlen(model->name), 80);
     fprintf(stderr, ", %s, %s, %s, loaded in %.3f s\n", model->architecture, model->quantization,
             out_size_text(model->file_bytes, size), model->load_seconds);
-    fprintf(stderr, "device: %s%s, level %s, %d thread%s\n", model->device,
-            facts->device_auto ? " (auto: this build has no GPU support)" : "", model->cpu_level,
-            model->threads, model->threads == 1 ? "" : "s");
+    fprintf(stderr, "device: %s", model->device);
+    if (model->device_note[0])
+        fprintf(stderr, " (auto: %s)", model->device_note);
+    fprintf(stderr, ", level %s, %d thread%s\n", model->cpu_level, model->threads,
+            model->threads == 1 ? "" : "s");
     fprintf(stderr, "prompt: %zu tokens%s, canvas %zu", facts->prompt_tokens,
             facts->chat ? " with chat template" : "",
             facts->prompt_tokens + (size_t)facts->settings.max_tokens +

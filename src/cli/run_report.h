@@ -19,7 +19,6 @@ struct run_facts {
     size_t prompt_tokens;
     bool chat;
     bool filled;        /* a template with gaps, not one region */
-    bool device_auto;   /* the device was not named */
     bool chat_sampling; /* temperature and top-p are Dream's for chat, not asked for */
 };
 

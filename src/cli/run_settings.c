@@ -37,15 +37,6 @@ static enum dllm_quality given_quality(const struct opts *opts)
     return quality->given ? (enum dllm_quality)quality->choice : DLLM_QUALITY_EXACT;
 }
 
-static int check_device(const char *device)
-{
-    if (!device || strcmp(device, "cpu") == 0 || strcmp(device, "auto") == 0)
-        return CLI_OK;
-    if (strcmp(device, "gpu") == 0)
-        return cli_fail(CLI_USAGE, "--device gpu: this build has no GPU support; use cpu or auto");
-    return cli_fail(CLI_USAGE, "--device needs cpu or auto, not \"%s\"", device);
-}
-
 /* What a remasking rule makes meaningless. */
 static int check_remasking(const struct opts *opts)
 {
@@ -121,9 +112,9 @@ static int check_quality(const struct opts *opts)
 
 int run_check_values(const struct opts *opts)
 {
-    int code = check_device(opts->values[RUN_DEVICE].text);
+    int code;
 
-    if (code || (code = check_remasking(opts)) || (code = check_cache(opts)) ||
+    if ((code = check_remasking(opts)) || (code = check_cache(opts)) ||
         (code = check_quality(opts)))
         return code;
     return check_visual(opts);

@@ -32,6 +32,7 @@ enum score_option {
     SCORE_JSON,
     SCORE_FORCE,
     SCORE_THREADS,
+    SCORE_DEVICE,
     SCORE_CPU_LEVEL,
     SCORE_OPTIONS
 };

@@ -2,17 +2,13 @@
  * engine.c: opens a model: the file, its numbers, its weights, its tokenizer
  * and what computes. Weights stay in the mapped file.
  */
-#include "engine.h"
+#include "device.h"
 
 #include "clock.h"
 #include "gguf.h"
-#include "machine.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* More threads than any machine has cores are a mistake that would exhaust it. */
-enum { THREADS_MOST = 1024 };
 
 static enum dllm_status load_weights(struct dllm_engine *engine, struct dllm_error *error)
 {
@@ -82,16 +78,6 @@ static enum dllm_status list_unprintable(struct dllm_engine *engine, struct dllm
     return DLLM_OK;
 }
 
-enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
-                                       struct dllm_error *error)
-{
-    if (threads < 0 || threads > THREADS_MOST)
-        return status_fail(error, DLLM_ERROR_USAGE,
-                           "threads is %d; 1 to %d, or 0 for all cores, was expected", threads,
-                           THREADS_MOST);
-    return backend_cpu_create(threads ? threads : machine_usable_cores(), cpu_level, out, error);
-}
-
 static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engine_options *options,
                              struct dllm_error *error)
 {
@@ -107,7 +93,7 @@ static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engin
     TRY(check_mask(engine, error));
     TRY(check_vocabulary(engine, error));
     TRY(list_unprintable(engine, error));
-    return engine_create_backend(options->threads, options->cpu_level, &engine->backend, error);
+    return engine_create_device(engine, options, error);
 }
 
 enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,

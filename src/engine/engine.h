@@ -35,6 +35,7 @@ struct dllm_engine {
     int unprintable_count;
     char *name, *architecture;
     char quantization[80];
+    char device_note[200]; /* why auto took the CPU; empty: it did not */
     double load_seconds;
     struct readahead *readahead; /* NULL: nothing is read ahead */
 };
@@ -50,11 +51,6 @@ struct dllm_session {
 /* Builds the tokenizer from the file's tokenizer.ggml keys; free with
  * tokenizer_destroy. The file must outlive it. (vocabulary.c) */
 enum dllm_status engine_load_tokenizer(const struct dllm_file *file, struct tokenizer **out,
-                                       struct dllm_error *error);
-
-/* A backend for these options of an engine; threads 0: every core this process
- * may use. (engine.c) */
-enum dllm_status engine_create_backend(int threads, const char *cpu_level, struct backend **out,
                                        struct dllm_error *error);
 
 /* Starts reading the weights that are not in memory, in the order of their use;

@@ -29,6 +29,7 @@ static void fill_shapes(const struct dllm_engine *engine, struct dllm_model_info
     info->weight_bytes = engine->model.weights.bytes;
     info->threads = backend_threads(engine->backend);
     info->device = backend_device_name(engine->backend);
+    info->device_note = engine->device_note;
     info->cpu_level = backend_level_name(engine->backend);
 }
 
@@ -46,6 +47,7 @@ void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *
         .chat_template_differs = engine->chat_differs,
         .file_bytes = dllm_file_size(engine->file),
         .device = "none",
+        .device_note = "",
         .cpu_level = "none",
         .load_seconds = engine->load_seconds,
     };

@@ -3,7 +3,7 @@
  * matrices are one piece of random blocks repeated: caches look at addresses,
  * not at contents.
  */
-#include "engine.h"
+#include "device.h"
 
 #include "dtype.h"
 #include "machine.h"
@@ -164,7 +164,7 @@ enum dllm_status dllm_product_create(const struct dllm_product_options *options,
     if (!product)
         return status_no_memory(error, sizeof *product);
     product->options = *options;
-    TRY_GOTO(engine_create_backend(options->threads, options->cpu_level, &product->backend, error));
+    TRY_GOTO(engine_create_cpu(options->threads, options->cpu_level, &product->backend, error));
     TRY_GOTO(make_weights(product, error));
     TRY_GOTO(make_buffers(product, error));
     TRY_GOTO(make_inputs(product, error));

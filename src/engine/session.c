@@ -2,7 +2,7 @@
  * session.c: the workspace of one canvas, sized before a run starts, and plain
  * forward passes in it.
  */
-#include "engine.h"
+#include "device.h"
 
 #include <stdlib.h>
 
@@ -108,8 +108,8 @@ enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threa
     (*out)->backend = NULL;
     (*out)->lock = NULL;
     TRY_GOTO(lock_create(&(*out)->lock, error));
-    TRY_GOTO(engine_create_backend(threads, backend_level_name(engine->backend), &(*out)->backend,
-                                   error));
+    TRY_GOTO(
+        engine_create_cpu(threads, backend_level_name(engine->backend), &(*out)->backend, error));
     return DLLM_OK;
 fail:
     dllm_session_destroy(*out);

@@ -25,6 +25,8 @@ mkdir "$scratch/bin"
 ln -s "$program" "$scratch/bin/dllm"
 export PATH="$scratch/bin:$PATH"
 unset LC_ALL LANG
+# What the CPU prints is compared: a GPU of the machine stays unseen.
+export CUDA_VISIBLE_DEVICES=
 
 # Compares the lines of a file with the wanted ones ("=text" or "~pattern"); prints what differs.
 compare() { # stream file wanted...

@@ -71,7 +71,7 @@ $ dllm run -m "$models/dream-Q4_K_M.gguf" "Hello" -n 8 --json > out; wc -l < out
 $ dllm run -m "$models/llada-Q4_K_M.gguf" "Hello there" -n 4 --steps 2 --verbose --dump-step-stats -t 2 > /dev/null
 !~ dllm *: dllm run -m */llada-Q4_K_M.gguf 'Hello there' -n 4 --steps 2 --verbose --dump-step-stats -t 2
 !~ model: "llada", llada, Q4_K + Q6_K, 1.36 MiB, loaded in *
-!~ device: cpu (auto: this build has no GPU support), level *, 2 threads
+!~ device: cpu (auto: no GPU: *), level *, 2 threads
 !~ prompt: * tokens with chat template, canvas * (context length 2048)
 ! schedule: 2 steps, blocks of 4, remasking low_confidence, temperature 0, seed 42
 !~ step 1 of 2: * s, 2 committed, confidence lowest * mean *

@@ -160,11 +160,17 @@ $ dllm run -m none.gguf hi --eos-policy never
 $ dllm run -m none.gguf hi --cpu-level avx9
 ! error: --cpu-level needs one of ref, avx2, avxvnni, avx512vnni, not "avx9"; did you mean avx2?
 = 2
-$ dllm run -m none.gguf hi --device gpu
-! error: --device gpu: this build has no GPU support; use cpu or auto
-= 2
 $ dllm run -m none.gguf hi --device tpu
-! error: --device needs cpu or auto, not "tpu"
+! error: --device needs cpu, gpu, gpu:N (the number of a GPU, from 0) or auto, not "tpu"
+= 2
+$ dllm logits -m none.gguf --tokens 1 --out x.npy --device gpu:
+! error: --device needs cpu, gpu, gpu:N (the number of a GPU, from 0) or auto, not "gpu:"
+= 2
+$ dllm score -m none.gguf --prompt a --answer b --device gpu:1a
+! error: --device needs cpu, gpu, gpu:N (the number of a GPU, from 0) or auto, not "gpu:1a"
+= 2
+$ dllm bench --matmul Q4_K:256x256x1 --device gpu
+! error: --matmul and --device exclude each other: products of random matrices are measured on the CPU
 = 2
 $ dllm run -m none.gguf --prompt-tokens 3,x
 ! error: --prompt-tokens needs token ids separated by commas, such as 3,5,17, not "3,x"

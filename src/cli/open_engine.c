@@ -1,0 +1,41 @@
+/* open_engine.c: from what a command's options say to a loaded model. */
+#include "cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* The file to write would take the model's place. */
+static int refuse_own_model(const char *model, const char *path)
+{
+    struct stat read, written;
+
+    if (strcmp(model, DLLM_DEMO_MODEL) == 0)
+        return CLI_OK;
+    if (stat(model, &read) != 0 || stat(path, &written) != 0 || read.st_dev != written.st_dev ||
+        read.st_ino != written.st_ino)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "--out \"%s\" is the model itself; choose another name", path);
+}
+
+int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine **out)
+{
+    struct dllm_engine_options options = {
+        .model_path = cli_model_path(values->model),
+        .threads = (int)values->threads->integer,
+        .cpu_level = values->cpu_level->text,
+        .device = values->device->given ? values->device->text : "auto",
+        .on_read = values->reading ? reading_show : NULL,
+        .context = values->reading,
+    };
+    struct dllm_error error = {0};
+    int code;
+
+    /* Before a model is fetched for a device that is not there. */
+    if (dllm_device_check(options.device, &error))
+        return cli_fail_error(&error);
+    if ((code = cli_find_model(&options.model_path, values->pull->given)))
+        return code;
+    if (values->out && (code = refuse_own_model(options.model_path, values->out)))
+        return code;
+    return dllm_engine_open(&options, out, &error) ? cli_fail_error(&error) : CLI_OK;
+}

@@ -1,0 +1,17 @@
+/* device.h: what computes for an engine: the CPU or a GPU. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "engine.h"
+
+/* Sets engine->backend, and engine->device_note where auto took the CPU.
+ * options->threads 0: every core this process may use. */
+enum dllm_status engine_create_device(struct dllm_engine *engine,
+                                      const struct dllm_engine_options *options,
+                                      struct dllm_error *error);
+
+/* A CPU backend; threads as above. */
+enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct backend **out,
+                                   struct dllm_error *error);
+
+#endif
