@@ -36,8 +36,12 @@ command -v $compiler >/dev/null || {
     exit 1
 }
 programs=("${@/#/$build/tests/fuzz/fuzz_}")
-AFL_QUIET=1 make --no-print-directory BUILD="$build" CC="$compiler" FUZZER=1 "${programs[@]}" |
-    grep -v '^  CC\|^  LD' || true
+mkdir -p build
+AFL_QUIET=1 make --no-print-directory BUILD="$build" CC="$compiler" FUZZER=1 "${programs[@]}" \
+    >"$build.log" 2>&1 || {
+    tail -n 20 "$build.log"
+    exit 1
+}
 export ASAN_OPTIONS=abort_on_error=1:symbolize=0:allocator_may_return_null=1:detect_leaks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 

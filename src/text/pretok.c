@@ -84,6 +84,8 @@ static enum dllm_status compile(struct pretok *pretok, const char *expression,
 
     pretok->code = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED,
                                  PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &offset, NULL);
+    if (!pretok->code && code == PCRE2_ERROR_HEAP_FAILED)
+        return status_no_memory(error, strlen(expression));
     if (!pretok->code)
         return status_fail(error, DLLM_ERROR_UNSUPPORTED,
                            "the pre-tokenizer's expression does not compile at offset %zu (PCRE2 "
