@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the documentation: every block of commands that opens with "```sh test" runs and succeeds, every
-# link to a file leads to one, and the tables of measurements are those that bench/results gives.
+# link to a file or to a heading of one leads there, and the tables of measurements are those that bench/results gives.
 # usage: scripts/check_docs.sh
 # Commands run as if in the root of the tree, but what they write goes to a scratch folder.
 set -u
@@ -21,6 +21,12 @@ for name in README.md VERSION LICENSE Makefile bench docs include kernels models
 done
 ln -s "$build" "$scratch/build"
 
+# The names by which the headings of a page are linked: small letters, blanks as dashes, no other signs.
+anchors() {
+    awk '/^```/ { code = !code } !code' "$1" | sed -nE 's/^#+ +(.*)$/\1/p' | tr '[:upper:] ' '[:lower:]-' |
+        sed 's/[^a-z0-9_-]//g'
+}
+
 for page in "${pages[@]}"; do
     mkdir "$scratch/blocks"
     awk -v folder="$scratch/blocks" '
@@ -37,13 +43,18 @@ for page in "${pages[@]}"; do
         }
     done
     rm -rf "$scratch/blocks"
-    while read -r target; do
+    while IFS='#' read -r target heading; do
         links=$((links + 1))
-        [ -e "$(dirname "$page")/$target" ] || {
+        target=${target:+$(dirname "$page")/$target}
+        [ -e "${target:-$page}" ] || {
             echo "$page: link to $target, which is not there"
             bad=1
         }
-    done < <(grep -oE '\]\([^)#: ]+[)#]' "$page" | sed -E 's/^\]\(//; s/[)#]$//')
+        [ -z "$heading" ] || anchors "${target:-$page}" | grep -qxF -- "$heading" || {
+            echo "$page: link to the heading #$heading, which ${target:-$page} does not have"
+            bad=1
+        }
+    done < <(grep -oE '\]\([^): ]+\)' "$page" | sed -E 's/^\]\(//; s/\)$//')
 done
 scripts/bench_table.py --check || bad=1
 [ "$bad" = 0 ] || exit 1

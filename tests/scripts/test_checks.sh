@@ -140,5 +140,31 @@ expect_caught "AVX-512 in an AVX2 object" "wide_avx2.o has AVX-512 or VNNI code"
 mv "$tree/build/obj/kernels/wide_avx2.o" "$tree/build/obj/kernels/wide_avxvnni.o"
 expect_caught "AVX-512 in an AVX-VNNI object" "wide_avxvnni.o has AVX-512 code" "${isa[@]}"
 
+# Documentation: a tree of its own, with a program that does nothing.
+documented() {
+    fresh
+    mkdir -p "$tree"/{bench/results,docs,scripts}
+    cp scripts/check_docs.sh scripts/bench_table.py "$tree/scripts/"
+    cp bench/bench_results.py "$tree/bench/"
+    cp "$(type -P true)" "$tree/build/dllm"
+    touch "$tree"/{CONTRIBUTING.md,NEWS.md,bench/results/README.md}
+    plant README.md '# One\n\nSee [two](docs/two.md), [its end](docs/two.md#the-end-of-two), [this](#one).'
+    plant docs/two.md '# Two\n\n```sh test\nbuild/dllm run\n```\n\n## The end, of `Two`\n\n[One](../README.md)'
+}
+docs=(env BUILD=build "$tree/scripts/check_docs.sh")
+documented
+expect_clean "documentation, clean tree" "${docs[@]}"
+plant docs/two.md '[three](three.md)'
+expect_caught "a link to nothing" "docs/two.md: link to docs/three.md, which is not there" "${docs[@]}"
+documented
+plant docs/two.md '[one](../README.md#two)'
+expect_caught "a link to no heading" "the heading #two, which docs/../README.md does not have" "${docs[@]}"
+documented
+plant docs/two.md '```sh test\ntrue\nfalse\ntrue\n```'
+expect_caught "a command that fails" "docs/two.md, commands at 11" "${docs[@]}"
+documented
+plant docs/two.md '<!-- table batch: begin -->\n7 s\n<!-- table batch: end -->'
+expect_caught "a number typed by hand" "docs/two.md: a table is not that" "${docs[@]}"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
