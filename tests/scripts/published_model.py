@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Small models as they are published: the names, files and conventions of the real ones.
 
-usage: published_model.py KIND FOLDER    writes FOLDER and FOLDER.logits.npy, the scores of a pass over
-                                         ids.txt's ids by the published rules, in double precision
+usage: published_model.py KIND FOLDER [SIZE=N]...
+       writes FOLDER, and FOLDER.logits.npy: the scores of a pass over the ids of FOLDER.ids by the published
+       rules, in double precision
 
 KIND: llada, llada-tied (grouped heads, tied head), dream (biases, two shards), llada-moe, rnd1.
+SIZE: hidden, ffn, layers, heads, kv_heads, dim, experts, used.
 """
 import json
 import os
@@ -255,8 +257,13 @@ def write_tokenizer(folder, s):
 
 
 def main():
-    kind, folder = sys.argv[1:]
+    kind, folder, *sizes = sys.argv[1:]
     s = Shape(kind)
+    for size in sizes:
+        name, value = size.split("=")
+        if type(getattr(s, name)) is not int:
+            sys.exit(__doc__)
+        setattr(s, name, int(value))
     os.makedirs(folder)
     tensors = make_tensors(s)
     write_json(folder, "config.json", config(s))
