@@ -39,6 +39,17 @@ double backend_ceiling(struct backend *backend, bool floats)
 
 /* --- memory --- */
 
+enum dllm_status backend_load(struct backend *backend, const struct backend_constants *constants,
+                              struct dllm_error *error)
+{
+    return backend->ops->load(backend, constants, error);
+}
+
+void backend_wait(struct backend *backend)
+{
+    backend->ops->wait(backend);
+}
+
 enum dllm_status backend_reserve(struct backend *backend, const struct backend_limits *limits,
                                  struct dllm_error *error)
 {
@@ -71,6 +82,29 @@ enum dllm_status backend_buffer_read(struct backend *backend, const struct backe
                                      int row, int count, float *out, struct dllm_error *error)
 {
     return backend->ops->buffer_read(backend, buffer, row, count, out, error);
+}
+
+void backend_buffer_write(struct backend *backend, struct backend_buffer *buffer, int row,
+                          int count, const float *values)
+{
+    backend->ops->buffer_write(backend, buffer, row, count, values);
+}
+
+enum dllm_status backend_lists_create(struct backend *backend, size_t count, int32_t **out,
+                                      struct dllm_error *error)
+{
+    return backend->ops->lists_create(backend, count, out, error);
+}
+
+void backend_lists_destroy(struct backend *backend, int32_t *lists)
+{
+    if (lists)
+        backend->ops->lists_destroy(backend, lists);
+}
+
+void backend_lists_send(struct backend *backend, const int32_t *values, int count)
+{
+    backend->ops->lists_send(backend, values, count);
 }
 
 enum dllm_status backend_activations_create(struct backend *backend, int rows, int width,
@@ -153,15 +187,16 @@ void backend_scatter(struct backend *backend, struct backend_rows x, const int32
 }
 
 void backend_rope(struct backend *backend, const struct backend_heads *geometry,
-                  const struct backend_rotation *rotation)
+                  const struct backend_turn *turn, const struct backend_rotation *rotations,
+                  int count)
 {
-    backend->ops->rope(backend, geometry, rotation);
+    backend->ops->rope(backend, geometry, turn, rotations, count);
 }
 
 void backend_attention(struct backend *backend, const struct backend_heads *geometry,
-                       const struct backend_attention_io *io)
+                       const struct backend_attention_io *canvases, int count)
 {
-    backend->ops->attention(backend, geometry, io);
+    backend->ops->attention(backend, geometry, canvases, count);
 }
 
 /* --- products --- */

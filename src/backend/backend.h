@@ -39,6 +39,34 @@ enum dllm_status backend_cpu_create(int threads, const char *cpu_level, struct b
                                     struct dllm_error *error);
 void backend_destroy(struct backend *backend);
 
+/* Constants that operations will name by their address: the data of matrices, norms
+ * and biases. */
+struct backend_range {
+    const void *data;
+    uint64_t bytes;
+};
+
+/* How many bytes of the ranges are where they are needed, of all. */
+typedef void backend_progress(void *context, uint64_t bytes_there, uint64_t bytes);
+
+/* What backend_load is told. */
+struct backend_constants {
+    const struct backend_range *ranges; /* [count], apart, in the order of their use */
+    size_t count;
+    uint64_t workspace;       /* bytes that must have room beside them */
+    backend_progress *report; /* called from this thread; NULL: nobody listens */
+    void *context;
+};
+
+/* Brings constants to where operations read them, once, before the first of these.
+ * They must stay at their addresses. On the CPU they are read where they are. On a
+ * device without room for them DLLM_ERROR_DEVICE, with the numbers. */
+enum dllm_status backend_load(struct backend *backend, const struct backend_constants *constants,
+                              struct dllm_error *error);
+
+/* Waits until all operations are done. */
+void backend_wait(struct backend *backend);
+
 const char *backend_device_name(const struct backend *backend); /* "cpu" */
 const char *backend_level_name(const struct backend *backend);  /* "avx512vnni" */
 int backend_threads(const struct backend *backend);
@@ -49,7 +77,9 @@ struct backend_limits {
     int width; /* of rows that are prepared as matmul inputs */
     int keys;  /* of attention */
     int kv_heads, head_dim;
-    int vocab; /* width of logits */
+    int vocab;      /* width of logits */
+    int canvases;   /* of one attention */
+    uint64_t bytes; /* of buffers and the like to be created next; they may share an allocation */
 };
 
 /* Call once before the first operation and again when a limit grows. */
@@ -80,6 +110,21 @@ uint64_t backend_activations_bytes(const struct backend *backend, int rows, int 
 /* Copies rows of the buffer to host memory [count, width]. */
 enum dllm_status backend_buffer_read(struct backend *backend, const struct backend_buffer *buffer,
                                      int row, int count, float *out, struct dllm_error *error);
+
+/* The other way: rows of the buffer from host memory, which may be changed again
+ * when this returns. */
+void backend_buffer_write(struct backend *backend, struct backend_buffer *buffer, int row,
+                          int count, const float *values);
+
+/* Room for `count` numbers of the lists (ids, positions, rows) that operations
+ * take: int32_t to be filled by the host. What was written counts for operations
+ * called after it was sent, and may be changed again at once. */
+enum dllm_status backend_lists_create(struct backend *backend, size_t count, int32_t **out,
+                                      struct dllm_error *error);
+void backend_lists_destroy(struct backend *backend, int32_t *lists);
+
+/* Sends numbers [0, count) at `values`, which lie in such lists. */
+void backend_lists_send(struct backend *backend, const int32_t *values, int count);
 
 /* x[t, :] = row ids[t] of the matrix, t < count. */
 void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,
@@ -199,21 +244,29 @@ struct backend_heads {
     int heads, kv_heads, head_dim;
     int rope_dims; /* leading dims of a head that turn; even */
     enum rope_pairing pairing;
+    bool exact; /* attention in f32 throughout, also where a device has something faster */
 };
 
-/* Rotary position embedding of rows [0, count) of x [count, heads * head_dim],
- * in place. angles is [positions, rope_dims / 2, 2] (cos, sin); row t stands at
- * position positions[t], or t when positions is NULL. norm [head_dim], NULL for
- * none: what each head goes through before it turns. */
+/* Rows [0, rows) that turn by their positions: row t stands at positions[t]. */
+struct backend_turn {
+    const struct backend_buffer *angles; /* [positions, rope_dims]: rope_dims / 2 of (cos, sin) */
+    const int32_t *positions;
+    int rows;
+};
+
+/* Rotary position embedding of x [rows, heads * head_dim], in place. norm
+ * [head_dim], its weight NULL for none: what each head goes through before it
+ * turns. */
 struct backend_rotation {
     struct backend_buffer *x;
-    int heads, count;
-    const float *angles;
-    const int32_t *positions;
-    const struct backend_norm *norm;
+    int heads;
+    struct backend_norm norm;
 };
+
+/* The rotations of up to 2 buffers (queries and keys) in one launch. */
 void backend_rope(struct backend *backend, const struct backend_heads *geometry,
-                  const struct backend_rotation *rotation);
+                  const struct backend_turn *turn, const struct backend_rotation *rotations,
+                  int count);
 
 /* out[out_row + t, :] = softmax(q[q_row + t] k' / sqrt(head_dim)) v for t <
  * query_count, every query over key_count keys, those from kv_row on, no mask;
@@ -224,8 +277,10 @@ struct backend_attention_io {
     int q_row, kv_row, out_row;
     int query_count, key_count;
 };
+
+/* The attention of `count` canvases, which have nothing to do with each other. */
 void backend_attention(struct backend *backend, const struct backend_heads *geometry,
-                       const struct backend_attention_io *io);
+                       const struct backend_attention_io *canvases, int count);
 
 /* logits[t, :] = u + (scale + 1) * (logits[t, :] - u), u = logits[count + t, :],
  * t < count. */

@@ -200,6 +200,51 @@ static enum dllm_status buffer_read(struct backend *base, const struct backend_b
     return DLLM_OK;
 }
 
+static void buffer_write(struct backend *base, struct backend_buffer *buffer, int row, int count,
+                         const float *values)
+{
+    (void)base;
+    memcpy(row_of(buffer, row), values, sizeof(float) * (size_t)count * (size_t)buffer->width);
+}
+
+static enum dllm_status lists_create(struct backend *base, size_t count, int32_t **out,
+                                     struct dllm_error *error)
+{
+    (void)base;
+    *out = malloc(sizeof **out * count);
+    return *out ? DLLM_OK : status_no_memory(error, sizeof **out * count);
+}
+
+static void lists_destroy(struct backend *base, int32_t *lists)
+{
+    (void)base;
+    free(lists);
+}
+
+/* They are read where they were written. */
+static void lists_send(struct backend *base, const int32_t *values, int count)
+{
+    (void)base;
+    (void)values;
+    (void)count;
+}
+
+/* Constants are read where they are. */
+static enum dllm_status load(struct backend *base, const struct backend_constants *constants,
+                             struct dllm_error *error)
+{
+    (void)base;
+    (void)constants;
+    (void)error;
+    return DLLM_OK;
+}
+
+/* An operation is done when its call returns. */
+static void wait_for_nothing(struct backend *base)
+{
+    (void)base;
+}
+
 void *backend_cpu_scratch(const struct cpu_backend *backend, int worker)
 {
     return backend->scratch + (size_t)worker * backend->scratch_bytes;
@@ -220,12 +265,18 @@ static const struct backend_ops cpu_ops = {
     .threads = threads,
     .ceiling = cpu_ceiling,
     .destroy = destroy,
+    .load = load,
+    .wait = wait_for_nothing,
     .reserve = reserve,
     .reserve_bytes = reserve_bytes,
     .buffer_bytes = buffer_bytes,
     .buffer_create = buffer_create,
     .buffer_destroy = buffer_destroy,
     .buffer_read = buffer_read,
+    .buffer_write = buffer_write,
+    .lists_create = lists_create,
+    .lists_destroy = lists_destroy,
+    .lists_send = lists_send,
     .activations_bytes = activation_room,
     .activations_create = activations_create,
     .activations_destroy = activations_destroy,

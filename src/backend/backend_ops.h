@@ -21,12 +21,18 @@ struct backend_ops {
     BACKEND_OP(ceiling);
     BACKEND_OP(destroy); /* not called with NULL, nor are the others below */
 
+    BACKEND_OP(load);
+    BACKEND_OP(wait);
     BACKEND_OP(reserve);
     BACKEND_OP(reserve_bytes);
     BACKEND_OP(buffer_bytes);
     BACKEND_OP(buffer_create);
     BACKEND_OP(buffer_destroy);
     BACKEND_OP(buffer_read);
+    BACKEND_OP(buffer_write);
+    BACKEND_OP(lists_create);
+    BACKEND_OP(lists_destroy);
+    BACKEND_OP(lists_send);
     BACKEND_OP(activations_bytes);
     BACKEND_OP(activations_create);
     BACKEND_OP(activations_destroy);

@@ -60,10 +60,9 @@ static void query_item(void *context, int item, int worker)
     job->backend->kernels.attention(&attention);
 }
 
-void cpu_attention(struct backend *base, const struct backend_heads *geometry,
+static void attend(struct cpu_backend *backend, const struct backend_heads *geometry,
                    const struct backend_attention_io *io)
 {
-    struct cpu_backend *backend = cpu_of(base);
     struct attention_job job = {.backend = backend, .heads = geometry, .io = io};
 
     job.items_per_head = DIV_UP(io->key_count, TURN_KEYS);
@@ -72,4 +71,11 @@ void cpu_attention(struct backend *base, const struct backend_heads *geometry,
     job.items_per_head = DIV_UP(io->query_count, ATTENTION_QUERIES);
     backend_cpu_run(backend, geometry->heads * job.items_per_head, query_item, &job,
                     &backend->base.profile.attention);
+}
+
+void cpu_attention(struct backend *base, const struct backend_heads *geometry,
+                   const struct backend_attention_io *canvases, int count)
+{
+    for (int i = 0; i < count; i++)
+        attend(cpu_of(base), geometry, &canvases[i]);
 }

@@ -104,6 +104,7 @@ void cpu_prepare_gated(struct backend *base, const struct backend_buffer *gate,
 struct rope_job {
     const struct cpu_kernels *kernels;
     const struct backend_heads *geometry;
+    const struct backend_turn *turn;
     const struct backend_rotation *rotation;
 };
 
@@ -111,29 +112,29 @@ static void rope_item(void *context, int item, int worker)
 {
     const struct rope_job *job = context;
     const struct backend_rotation *rotation = job->rotation;
-    size_t position = (size_t)(rotation->positions ? rotation->positions[item] : item);
-    struct rope_row row = {
+    const struct rope_row row = {
         .x = row_of(rotation->x, item),
-        .angles = rotation->angles + position * (size_t)job->geometry->rope_dims,
+        .angles = row_of(job->turn->angles, job->turn->positions[item]),
         .heads = rotation->heads,
         .head_dim = job->geometry->head_dim,
         .rope_dims = job->geometry->rope_dims,
         .halves = job->geometry->pairing == ROPE_HALVES,
+        .norm = rotation->norm.weight,
+        .eps = rotation->norm.eps,
     };
 
     (void)worker;
-    if (rotation->norm) {
-        row.norm = rotation->norm->weight;
-        row.eps = rotation->norm->eps;
-    }
     job->kernels->rope(&row);
 }
 
 void cpu_rope(struct backend *base, const struct backend_heads *geometry,
-              const struct backend_rotation *rotation)
+              const struct backend_turn *turn, const struct backend_rotation *rotations, int count)
 {
     struct cpu_backend *backend = cpu_of(base);
-    struct rope_job job = {&backend->kernels, geometry, rotation};
 
-    backend_cpu_run(backend, rotation->count, rope_item, &job, &backend->base.profile.other);
+    for (int i = 0; i < count; i++) {
+        struct rope_job job = {&backend->kernels, geometry, turn, &rotations[i]};
+
+        backend_cpu_run(backend, turn->rows, rope_item, &job, &backend->base.profile.other);
+    }
 }

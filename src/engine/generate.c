@@ -96,6 +96,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     backend_profile_reset(session->backend);
     start = clock_seconds();
     run_pass(session->forward, request);
+    backend_wait(session->backend);
     body = backend_profile_read(session->backend);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);

@@ -25,15 +25,25 @@ static void prepare_normed(struct forward *f, struct backend_rows x, const float
     backend_prepare(f->backend, x, &norm, types, f->hidden_in);
 }
 
-/* weight: of the norm that each head goes through first, or NULL. */
-static void rotate(struct forward *f, struct backend_buffer *x, int heads, const float *weight,
-                   const int32_t *positions, int count)
+static struct backend_rotation rotation_of(const struct forward *f, struct backend_buffer *x,
+                                           int heads, const float *norm)
 {
-    const struct backend_norm norm = {weight, f->model->hparams.rms_eps};
-    const struct backend_rotation rotation = {x,         heads,     count,
-                                              f->angles, positions, weight ? &norm : NULL};
+    return (struct backend_rotation){x, heads, {norm, f->model->hparams.rms_eps}};
+}
 
-    backend_rope(f->backend, &f->heads, &rotation);
+/* Rows [0, count) of queries and keys, each NULL: not those. */
+static void rotate(struct forward *f, const struct layer_weights *layer, struct backend_buffer *q,
+                   struct backend_buffer *k, const int32_t *positions, int count)
+{
+    const struct backend_turn turn = {f->angles, positions, count};
+    struct backend_rotation rotations[2];
+    int parts = 0;
+
+    if (q)
+        rotations[parts++] = rotation_of(f, q, f->heads.heads, layer->q_norm);
+    if (k)
+        rotations[parts++] = rotation_of(f, k, f->heads.kv_heads, layer->k_norm);
+    backend_rope(f->backend, &f->heads, &turn, rotations, parts);
 }
 
 /* Queries, keys and values of rows [0, count) of x, which stand at positions. */
@@ -49,8 +59,7 @@ static void project(struct forward *f, const struct layer_weights *layer, struct
     prepare_normed(f, (struct backend_rows){x, 0, count}, layer->attn_norm,
                    type_bit(&layer->q) | type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, products, 3);
-    rotate(f, f->q, f->heads.heads, layer->q_norm, positions, count);
-    rotate(f, f->k, f->heads.kv_heads, layer->k_norm, positions, count);
+    rotate(f, layer, f->q, f->k, positions, count);
 }
 
 /* Positions of the windows whose token is not the one that the first layer's
@@ -83,6 +92,8 @@ static void project_first(struct forward *f, const struct layer_weights *layer,
 
     if (count == 0)
         return;
+    backend_lists_send(f->backend, f->changed_ids, count);
+    backend_lists_send(f->backend, f->changed_positions, count);
     backend_embed(f->backend, &f->model->weights.embedding, f->changed_ids, count, f->kept);
     project(f, layer, f->kept, f->changed_positions, count);
     for (int c = 0; c < pass->count; row += f->caches[c++]->changed) {
@@ -112,12 +123,12 @@ static void project_kept(struct forward *f, const struct layer_weights *layer,
     prepare_normed(f, (struct backend_rows){f->x, 0, pass->rows}, layer->attn_norm,
                    type_bit(&layer->k) | type_bit(&layer->v));
     backend_matmul(f->backend, f->hidden_in, kv, 2);
-    rotate(f, f->k, f->heads.kv_heads, layer->k_norm, f->positions, pass->rows);
+    rotate(f, layer, NULL, f->k, f->positions, pass->rows);
     backend_gather(f->backend, f->x, f->kept_from, pass->kept, f->kept);
     prepare_normed(f, (struct backend_rows){f->kept, 0, pass->kept}, layer->attn_norm,
                    type_bit(&layer->q));
     backend_matmul(f->backend, f->hidden_in, &q, 1);
-    rotate(f, f->q, f->heads.heads, layer->q_norm, f->kept_positions, pass->kept);
+    rotate(f, layer, f->q, NULL, f->kept_positions, pass->kept);
 }
 
 static bool is_last(const struct forward *f, int layer)
@@ -147,17 +158,18 @@ static void store(struct forward *f, int layer, const struct pass *pass)
 
 /* Attention of each canvas's queries, in the last layer those of the kept rows,
  * over all of its keys; into f->q. */
-static void attend_each(struct forward *f, int layer, const struct pass *pass)
+static void attend(struct forward *f, int layer, const struct pass *pass)
 {
-    bool last = is_last(f, layer);
+    bool last = is_last(f, layer), first = layer == 0 && !last;
     int row = 0, out = 0;
 
     for (int c = 0; c < pass->count; c++) {
         const struct forward_canvas *canvas = &pass->canvases[c];
         const struct kvcache *cache = f->caches[c];
-        bool first = layer == 0 && !last, kept = layer < cache->layers;
+        bool kept = layer < cache->layers;
         int window = canvas->high - canvas->low;
-        const struct backend_attention_io io = {
+
+        f->attention[c] = (struct backend_attention_io){
             .q = first ? cache->q : f->q,
             .k = kept ? cache->k[layer] : f->k,
             .v = kept ? cache->v[layer] : f->v,
@@ -168,11 +180,10 @@ static void attend_each(struct forward *f, int layer, const struct pass *pass)
             .query_count = last ? canvas->count : window,
             .key_count = canvas->length,
         };
-
-        backend_attention(f->backend, &f->heads, &io);
         row += window;
-        out += io.query_count;
+        out += f->attention[c].query_count;
     }
+    backend_attention(f->backend, &f->heads, f->attention, pass->count);
 }
 
 /* Attention and feed-forward of `count` rows, each added to x. */
@@ -182,14 +193,14 @@ static void finish_layer(struct forward *f, int layer, const struct pass *pass,
     const struct layer_weights *weights = &f->model->weights.layers[layer];
     const struct backend_product output = {&weights->output, NULL, x, true};
 
-    attend_each(f, layer, pass);
+    attend(f, layer, pass);
     backend_prepare(f->backend, (struct backend_rows){f->q, 0, count}, NULL,
                     type_bit(&weights->output), f->hidden_in);
     backend_matmul(f->backend, f->hidden_in, &output, 1);
     feed_forward_run(f->feed_forward, weights, f->hidden_in, x, count);
 }
 
-/* Fills in the lists of rows. */
+/* Fills in the lists of rows and sends them. */
 static struct pass open_pass(struct forward *f, const struct forward_canvas *canvases, int count)
 {
     struct pass pass = {canvases, count, 0, 0};
@@ -206,6 +217,10 @@ static struct pass open_pass(struct forward *f, const struct forward_canvas *can
             f->positions[pass.rows++] = i;
         }
     }
+    backend_lists_send(f->backend, f->ids, pass.rows);
+    backend_lists_send(f->backend, f->positions, pass.rows);
+    backend_lists_send(f->backend, f->kept_from, pass.kept);
+    backend_lists_send(f->backend, f->kept_positions, pass.kept);
     return pass;
 }
 
@@ -272,6 +287,7 @@ struct backend_buffer *forward_logits_guided(struct forward *f, int first, int c
         f->kept_from[i] = first + i;
         f->kept_from[count + i] = half + first + i;
     }
+    backend_lists_send(f->backend, f->kept_from, 2 * count);
     backend_gather(f->backend, f->kept, f->kept_from, 2 * count, f->x);
     project_head(f, (struct backend_rows){f->x, 0, 2 * count});
     backend_guide(f->backend, f->logits, count, scale);

@@ -1,6 +1,8 @@
 /* workspace.c: the life of a workspace, sized once; a pass allocates nothing. */
 #include "workspace.h"
 
+#include "dtype.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,6 +31,7 @@ static struct backend_limits backend_limits_of(const struct hparams *h,
         .kv_heads = h->kv_heads,
         .head_dim = h->head_dim,
         .vocab = h->vocab,
+        .canvases = limits->canvases,
     };
 }
 
@@ -38,41 +41,53 @@ struct plan {
     int rows, width;
 };
 
-enum { PLANNED = 6, LISTS = 6 };
+enum { PLANNED = 7, LISTS = 6 };
 
 static void plan_buffers(struct forward *f, const struct hparams *h,
                          const struct forward_limits *limits, struct plan plan[PLANNED])
 {
     int rows = total_rows(limits);
     const struct plan all[PLANNED] = {
-        {&f->x, rows, h->hidden},    {&f->q, rows, q_width(h)},
-        {&f->k, rows, kv_width(h)},  {&f->v, rows, kv_width(h)},
-        {&f->kept, rows, h->hidden}, {&f->logits, limits->rows, h->vocab},
+        {&f->x, rows, h->hidden},
+        {&f->q, rows, q_width(h)},
+        {&f->k, rows, kv_width(h)},
+        {&f->v, rows, kv_width(h)},
+        {&f->kept, rows, h->hidden},
+        {&f->logits, limits->rows, h->vocab},
+        {&f->angles, limits->length, h->rope_dims},
     };
 
     for (int i = 0; i < PLANNED; i++)
         plan[i] = all[i];
 }
 
-uint64_t forward_bytes(const struct backend *backend, const struct model *model,
-                       const struct forward_limits *limits)
+/* Of all that is created on the device. */
+static uint64_t device_bytes(const struct backend *backend, const struct model *model,
+                             const struct forward_limits *limits)
 {
     const struct hparams *h = &model->hparams;
-    struct backend_limits needs = backend_limits_of(h, limits);
     struct forward unused;
     struct plan plan[PLANNED];
-    uint64_t types = model->weights.types;
     int rows = total_rows(limits);
-    uint64_t bytes = backend_reserve_bytes(backend, &needs);
+    uint64_t bytes =
+        (uint64_t)limits->canvases * kvcache_bytes(backend, h, limits->length, limits->cached);
 
     plan_buffers(&unused, h, limits, plan);
     for (int i = 0; i < PLANNED; i++)
         bytes += backend_buffer_bytes(backend, plan[i].rows, plan[i].width);
-    bytes += (uint64_t)limits->canvases * kvcache_bytes(backend, h, limits->length, limits->cached);
-    bytes += sizeof(float) * (uint64_t)limits->length * (uint64_t)h->rope_dims;
-    bytes += LISTS * sizeof(int32_t) * (uint64_t)rows;
-    bytes += backend_activations_bytes(backend, rows, MAX(h->hidden, q_width(h)), types);
+    bytes +=
+        backend_activations_bytes(backend, rows, MAX(h->hidden, q_width(h)), model->weights.types);
     return bytes + feed_forward_bytes(backend, h, &model->weights, rows);
+}
+
+uint64_t forward_bytes(const struct backend *backend, const struct model *model,
+                       const struct forward_limits *limits)
+{
+    struct backend_limits needs = backend_limits_of(&model->hparams, limits);
+    uint64_t rows = (uint64_t)total_rows(limits);
+
+    return backend_reserve_bytes(backend, &needs) + device_bytes(backend, model, limits) +
+           LISTS * sizeof(int32_t) * rows;
 }
 
 /* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */
@@ -80,20 +95,22 @@ static enum dllm_status fill_angles(struct forward *f, struct dllm_error *error)
 {
     const struct hparams *h = &f->model->hparams;
     size_t bytes = sizeof(float) * (size_t)f->limits.length * (size_t)h->rope_dims;
+    float *angles = malloc(bytes);
 
-    f->angles = malloc(bytes);
-    if (!f->angles)
+    if (!angles)
         return status_no_memory(error, bytes);
     for (int i = 0; i < h->rope_dims / 2; i++) {
         double frequency = pow(h->rope_base, -2.0 * i / h->rope_dims);
 
         for (int p = 0; p < f->limits.length; p++) {
-            float *pair = f->angles + ((size_t)p * (size_t)h->rope_dims + 2 * (size_t)i);
+            float *pair = angles + ((size_t)p * (size_t)h->rope_dims + 2 * (size_t)i);
 
             pair[0] = (float)cos(p * frequency);
             pair[1] = (float)sin(p * frequency);
         }
     }
+    backend_buffer_write(f->backend, f->angles, 0, f->limits.length, angles);
+    free(angles);
     return DLLM_OK;
 }
 
@@ -103,10 +120,9 @@ static enum dllm_status create_lists(struct forward *f, struct dllm_error *error
                                     &f->kept_from,   &f->kept_positions,
                                     &f->changed_ids, &f->changed_positions};
     size_t rows = (size_t)total_rows(&f->limits);
-    int32_t *block = malloc(LISTS * sizeof *block * rows);
+    int32_t *block;
 
-    if (!block)
-        return status_no_memory(error, LISTS * sizeof *block * rows);
+    TRY(backend_lists_create(f->backend, LISTS * rows, &block, error));
     for (size_t i = 0; i < LISTS; i++)
         *lists[i] = block + i * rows;
     return DLLM_OK;
@@ -117,8 +133,9 @@ static enum dllm_status create_caches(struct forward *f, struct dllm_error *erro
     size_t canvases = (size_t)f->limits.canvases;
 
     f->caches = calloc(canvases, sizeof *f->caches);
-    if (!f->caches)
-        return status_no_memory(error, canvases * sizeof *f->caches);
+    f->attention = calloc(canvases, sizeof *f->attention);
+    if (!f->caches || !f->attention)
+        return status_no_memory(error, canvases * (sizeof *f->caches + sizeof *f->attention));
     for (size_t i = 0; i < canvases; i++)
         TRY(kvcache_create(f->backend, &f->model->hparams, f->limits.length, f->limits.cached,
                            &f->caches[i], error));
@@ -129,17 +146,23 @@ static enum dllm_status create_buffers(struct forward *f, struct dllm_error *err
 {
     const struct hparams *h = &f->model->hparams;
     uint64_t types = f->model->weights.types;
-    struct backend_limits limits = backend_limits_of(h, &f->limits);
     struct plan plan[PLANNED];
     int rows = total_rows(&f->limits);
 
-    TRY(backend_reserve(f->backend, &limits, error));
     plan_buffers(f, h, &f->limits, plan);
     for (int i = 0; i < PLANNED; i++)
         TRY(backend_buffer_create(f->backend, plan[i].rows, plan[i].width, plan[i].buffer, error));
     TRY(backend_activations_create(f->backend, rows, MAX(h->hidden, q_width(h)), types,
                                    &f->hidden_in, error));
     return feed_forward_create(f->backend, h, &f->model->weights, rows, &f->feed_forward, error);
+}
+
+static enum dllm_status reserve(struct forward *f, struct dllm_error *error)
+{
+    struct backend_limits limits = backend_limits_of(&f->model->hparams, &f->limits);
+
+    limits.bytes = device_bytes(f->backend, f->model, &f->limits);
+    return backend_reserve(f->backend, &limits, error);
 }
 
 enum dllm_status forward_create(struct backend *backend, const struct model *model,
@@ -155,12 +178,14 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
     f->backend = backend;
     f->model = model;
     f->limits = *limits;
-    f->heads =
-        (struct backend_heads){h->heads, h->kv_heads, h->head_dim, h->rope_dims, h->arch->pairing};
-    TRY_GOTO(fill_angles(f, error));
+    f->heads = (struct backend_heads){
+        h->heads,     h->kv_heads,      h->head_dim,
+        h->rope_dims, h->arch->pairing, model->weights.types == (uint64_t)1 << DTYPE_F32};
+    TRY_GOTO(reserve(f, error));
     TRY_GOTO(create_lists(f, error));
     TRY_GOTO(create_caches(f, error));
     TRY_GOTO(create_buffers(f, error));
+    TRY_GOTO(fill_angles(f, error));
     *out = f;
     return DLLM_OK;
 fail:
@@ -181,9 +206,9 @@ void forward_destroy(struct forward *f)
         kvcache_destroy(f->caches[i]);
     backend_activations_destroy(f->backend, f->hidden_in);
     feed_forward_destroy(f->feed_forward);
+    backend_lists_destroy(f->backend, f->ids);
     free(f->caches);
-    free(f->angles);
-    free(f->ids);
+    free(f->attention);
     free(f);
 }
 

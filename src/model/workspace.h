@@ -16,7 +16,7 @@ struct forward {
     const struct model *model;
     struct forward_limits limits;
     struct backend_heads heads;
-    float *angles;                    /* [length, rope_dims / 2, 2] */
+    struct backend_buffer *angles;    /* [length, rope_dims]: rope_dims / 2 of (cos, sin) */
     struct kvcache **caches;          /* [canvases] */
     struct backend_buffer *x;         /* [rows, hidden] residual stream */
     struct backend_buffer *q, *k, *v; /* [rows, ...] of the layer at hand; attention's output
@@ -28,6 +28,7 @@ struct forward {
     struct backend_buffer *logits;         /* [limits.rows, vocab] */
     struct backend_activations *hidden_in; /* inputs of width hidden or heads * head_dim */
     struct feed_forward *feed_forward;
+    struct backend_attention_io *attention; /* [canvases] of the layer at hand */
     /* Lists [rows], cut from one block that starts at ids. */
     int32_t *ids, *positions;                 /* of the windows' rows */
     int32_t *kept_from, *kept_positions;      /* of the kept rows: row of x, position */

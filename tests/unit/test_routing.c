@@ -24,7 +24,8 @@ struct fixture {
 static void open_fixture(struct fixture *f, int threads)
 {
     const struct backend_routing_limits limits = {ROWS, EXPERTS, USED};
-    const struct backend_limits sizes = {ROWS, 64, 1, 1, 32, 1};
+    const struct backend_limits sizes = {
+        .rows = ROWS, .width = 64, .keys = 1, .kv_heads = 1, .head_dim = 32, .vocab = 1};
 
     assert_int_equal(backend_cpu_create(threads, NULL, &f->backend, NULL), DLLM_OK);
     assert_int_equal(backend_reserve(f->backend, &sizes, NULL), DLLM_OK);
