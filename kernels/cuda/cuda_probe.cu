@@ -47,6 +47,8 @@ static __device__ void probe_copy(uint32_t *to, const uint32_t *from, int which,
     } else if (which == CUDA_PROBE_CP_ASYNC_4) {
         for (int i = 0; i < 4; i++)
             cp_async4(to + i, from + i, full);
+    } else if (which == CUDA_PROBE_CP_ASYNC_PART) {
+        cp_async16_part(to, from, (int)threadIdx.x % 17);
     } else {
         cp_async16(to, from, full);
     }
@@ -67,7 +69,7 @@ static __global__ void probe(uint32_t *out, const uint32_t *in, int which)
     } else if (which <= CUDA_PROBE_LDMATRIX_X2_TRANS) {
         probe_copy(rows + lane * 4, mine, CUDA_PROBE_CP_ASYNC_16, true);
         probe_ldmatrix(r, rows + lane * 4, which);
-    } else if (which <= CUDA_PROBE_CP_ASYNC_4) {
+    } else if (which <= CUDA_PROBE_CP_ASYNC_PART) {
         probe_copy(rows + lane * 4, mine, which, lane % 2 == 0);
         for (int i = 0; i < 4; i++)
             r[i] = rows[lane * 4 + i];

@@ -24,6 +24,7 @@ enum cuda_probe {
     CUDA_PROBE_CP_ASYNC_16,
     CUDA_PROBE_CP_ASYNC_8,
     CUDA_PROBE_CP_ASYNC_4,
+    CUDA_PROBE_CP_ASYNC_PART,
     CUDA_PROBE_EX2,
     CUDA_PROBE_COUNT
 };
@@ -33,7 +34,8 @@ enum cuda_probe {
  * in[128 + 2l], in[129 + 2l]; for ldmatrix and cp.async the first 128 words are
  * what is copied to shared memory (row r of matrix m: words 32m + 4r..). out:
  * device, 128 words, lane l's results from 4l on. mma start from d = 0. cp.async
- * copies for even lanes and leaves zeros for odd ones. Returns a cudaError_t.
+ * copies for even lanes and leaves zeros for odd ones; of a part lane l copies l % 17
+ * bytes. Returns a cudaError_t.
  */
 int cuda_probe_run(uint32_t *out, const uint32_t *in, enum cuda_probe which, void *stream);
 

@@ -98,7 +98,8 @@ PTX_FN void ldmatrix_x2_trans(uint32_t (&r)[2], const void *row)
 
 /*
  * Asynchronous copies, global to shared, 16, 8 or 4 bytes; both addresses are
- * multiples of that. With full == false src is not read and zeros are written.
+ * multiples of that. With full == false src is not read and zeros are written; of
+ * a part the first `bytes` (0..16) come from src, the others are zeros.
  * Copies belong to the group that the next commit closes; wait<n> returns when
  * at most the n newest groups of this thread are under way. Other threads may
  * read what arrived after a barrier behind the wait.
@@ -107,6 +108,13 @@ PTX_FN void cp_async16(void *dst, const void *src, bool full)
 {
     asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(smem_addr(dst)), "l"(src),
                  "r"(full ? 16 : 0)
+                 : "memory");
+}
+
+PTX_FN void cp_async16_part(void *dst, const void *src, int bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(smem_addr(dst)), "l"(src),
+                 "r"(bytes)
                  : "memory");
 }
 

@@ -150,6 +150,16 @@ DEVICE_TEST(cp_async_copies_or_clears)
     }
 }
 
+DEVICE_TEST(cp_async_copies_a_part)
+{
+    const Words in = random_words(), out = probe(in, CUDA_PROBE_CP_ASYNC_PART);
+    const uint8_t *from = (const uint8_t *)in.data(), *to = (const uint8_t *)out.data();
+    for (int i = 0; i < 512; i++) {
+        const int want = i % 16 < i / 16 % 17 ? from[i] : 0;
+        expect(to[i] == want, "lane %d, byte %d: %02x, not %02x", i / 16, i % 16, to[i], want);
+    }
+}
+
 DEVICE_TEST(ex2_within_its_bound)
 {
     Words in(192);

@@ -9,22 +9,22 @@ namespace emu
 {
 static void land(Copy &copy)
 {
-    if (copy.full)
-        memcpy(copy.dst, copy.src, size_t(copy.bytes));
-    else
-        memset(copy.dst, 0, size_t(copy.bytes));
+    memcpy(copy.dst, copy.src, size_t(copy.filled));
+    memset(copy.dst + copy.filled, 0, size_t(copy.bytes - copy.filled));
     copy.done = true;
 }
 
-void cp_async(void *dst, const void *src, int bytes, bool full)
+void cp_async(void *dst, const void *src, int bytes, int filled)
 {
     const uintptr_t both = reinterpret_cast<uintptr_t>(dst) | reinterpret_cast<uintptr_t>(src);
     if (both & uintptr_t(bytes - 1))
         die("cp.async: an address is no multiple of %d (to %p, from %p)", bytes, dst, src);
+    if (filled < 0 || filled > bytes)
+        die("cp.async: %d of %d bytes", filled, bytes);
     Copy copy = {static_cast<unsigned char *>(dst),
                  static_cast<const unsigned char *>(src),
                  bytes,
-                 full,
+                 filled,
                  false,
                  current->groups};
     if (watcher)

@@ -30,7 +30,7 @@ struct MatrixLoad {
 void load_matrices(unsigned mask, void **arguments);
 
 /* Begins a copy of 4, 8 or 16 bytes, closes a group, waits for all but the newest groups. */
-void cp_async(void *dst, const void *src, int bytes, bool full);
+void cp_async(void *dst, const void *src, int bytes, int filled);
 void cp_commit();
 void cp_wait(int newest);
 } // namespace emu
@@ -89,17 +89,22 @@ PTX_FN void ldmatrix_x2_trans(uint32_t (&r)[2], const void *row)
 
 PTX_FN void cp_async16(void *dst, const void *src, bool full)
 {
-    emu::cp_async(dst, src, 16, full);
+    emu::cp_async(dst, src, 16, full ? 16 : 0);
+}
+
+PTX_FN void cp_async16_part(void *dst, const void *src, int bytes)
+{
+    emu::cp_async(dst, src, 16, bytes);
 }
 
 PTX_FN void cp_async8(void *dst, const void *src, bool full)
 {
-    emu::cp_async(dst, src, 8, full);
+    emu::cp_async(dst, src, 8, full ? 8 : 0);
 }
 
 PTX_FN void cp_async4(void *dst, const void *src, bool full)
 {
-    emu::cp_async(dst, src, 4, full);
+    emu::cp_async(dst, src, 4, full ? 4 : 0);
 }
 
 PTX_FN void cp_async_commit()
