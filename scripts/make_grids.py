@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes kernels/cpu/grids.c: the codebooks of the IQ2 and IQ3 types.
+"""Writes kernels/cpu/grid_tables.h: the codebooks of the IQ2 and IQ3 types.
 
 usage: scripts/make_grids.py [--check]
 
@@ -14,7 +14,7 @@ import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "kernels/cpu/grids.c"
+TARGET = ROOT / "kernels/cpu/grid_tables.h"
 LIBRARY = "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/*/libggml-base.so"
 
 
@@ -75,7 +75,7 @@ def table(name, entries, weights):
     bits, digits, per_line = (64, 16, 4) if weights == 8 else (32, 8, 8)
     numbers = ["0x%0*x" % (digits, int.from_bytes(bytes(e), "little")) for e in entries]
     lines = [", ".join(numbers[i:i + per_line]) + "," for i in range(0, len(numbers), per_line)]
-    head = "const uint%d_t grid_%s[%d] = {\n    " % (bits, name, len(entries))
+    head = "GRID const uint%d_t grid_%s[%d] = {\n    " % (bits, name, len(entries))
     return head + "\n    ".join(lines) + "\n};\n"
 
 
@@ -85,9 +85,9 @@ def main():
         sys.exit("error: %s is missing; run scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1"
                  % LIBRARY)
     library = ctypes.CDLL(found[0])
-    text = ("/* grids.c: see grids.h. Made by scripts/make_grids.py from what llama.cpp's decoders give;\n"
-            " * do not edit. */\n"
-            '#include "grids.h"\n\n/* clang-format off */\n\n')
+    text = ("/* grid_tables.h: the tables that grids.h describes, each with what GRID says before it: for the CPU\n"
+            " * and for GPUs. Made by scripts/make_grids.py from what llama.cpp's decoders give; do not edit. */\n"
+            "/* clang-format off */\n\n")
     text += "\n".join(table(name, entries_of(library, name, block, count, weights), weights)
                       for name, block, count, weights in GRIDS)
     if sys.argv[1:] == ["--check"]:
