@@ -1,0 +1,299 @@
+/*
+ * matmul.cuh: what the matmul kernels have in common: the arguments of a launch,
+ * which tile a block computes, the way along the width, copying packed weights to
+ * shared memory, and writing outputs.
+ *
+ * A block computes ROWS rows of one matrix for up to TOKENS tokens over the whole
+ * width, so that every output is one chain of sums in the order of the width: its
+ * bits do not depend on the tile, on other tokens or on other products. Blocks
+ * that follow each other take the same rows and other tokens: weights come from
+ * memory once and then from the cache.
+ */
+#pragma once
+#include "cuda_matmul.h"
+#include "dtype.cuh"
+#include "ptx.cuh"
+
+/* For loops whose body should be in the code once. */
+#ifdef __CUDACC__
+#define ROLLED _Pragma("unroll 1")
+#else
+#define ROLLED
+#endif
+
+#define MATMUL static __device__ __forceinline__
+
+/* One matrix of a launch. */
+struct matmul_part {
+    const unsigned char *weights; /* of expert 0 with experts */
+    const float *bias;
+    float *out;
+    size_t out_step;
+    int rows, first_tile; /* among the launch's tiles of rows */
+    bool accumulate;
+};
+
+/* The arguments of a launch: products of one weight type over the same tokens. */
+struct matmul_job {
+    matmul_part parts[CUDA_MAX_PRODUCTS];
+    int count;
+    const void *records; /* of the type's form */
+    int tokens, width;
+    size_t row_bytes;     /* of a matrix */
+    const int32_t *first; /* experts: see cuda_visits; else NULL */
+    int experts;
+};
+
+/* What a block computes. */
+struct matmul_tile {
+    matmul_part part;
+    const unsigned char *weights; /* its first row */
+    size_t row_bytes;
+    int row, rows;     /* in the matrix; rows: up to ROWS */
+    int token, tokens; /* tokens: up to TOKENS, 0: nothing to do */
+    int expert;
+};
+
+/* Tile `index` of all experts' tokens in tiles of TOKENS: expert, token, tokens. A
+ * warp counts 32 experts at a time; all lanes get the same. */
+template <int TOKENS> MATMUL void find_visits(const matmul_job &job, int index, matmul_tile &tile)
+{
+    const int lane = (int)threadIdx.x % 32;
+
+    ROLLED
+    for (int base = 0; base < job.experts; base += 32) {
+        const int e = base + lane;
+        const int begin = e < job.experts ? job.first[e] : 0;
+        const int tokens = e < job.experts ? job.first[e + 1] - begin : 0;
+        int before = (tokens + TOKENS - 1) / TOKENS; /* tiles up to this expert's last */
+
+        UNROLL
+        for (int step = 1; step < 32; step *= 2) {
+            const int other = __shfl_up_sync(ALL_LANES, before, (unsigned)step);
+
+            before += lane >= step ? other : 0;
+        }
+        const unsigned reached = __ballot_sync(ALL_LANES, index < before);
+        const int owner = reached ? __ffs((int)reached) - 1 : 31;
+        const int its_end = __shfl_sync(ALL_LANES, before, owner);
+        const int its_begin = __shfl_sync(ALL_LANES, begin, owner);
+        const int its_tokens = __shfl_sync(ALL_LANES, tokens, owner);
+
+        if (reached) {
+            const int done =
+                (index - its_end) * TOKENS + (its_tokens + TOKENS - 1) / TOKENS * TOKENS;
+
+            tile.expert = base + owner;
+            tile.token = its_begin + done;
+            tile.tokens = min(TOKENS, its_tokens - done);
+            return;
+        }
+        index -= its_end;
+    }
+}
+
+/* Of block (x, y): tile x of the tokens, tile y of the rows of all products. */
+template <int ROWS, int TOKENS> MATMUL matmul_tile find_tile(const matmul_job &job)
+{
+    const int x = (int)blockIdx.x, y = (int)blockIdx.y;
+    matmul_tile tile = {};
+
+    tile.part = job.parts[0];
+    UNROLL
+    for (int p = 1; p < CUDA_MAX_PRODUCTS; p++)
+        if (p < job.count && y >= job.parts[p].first_tile)
+            tile.part = job.parts[p];
+    tile.row = (y - tile.part.first_tile) * ROWS;
+    tile.rows = min(ROWS, tile.part.rows - tile.row);
+    tile.row_bytes = job.row_bytes;
+    if (job.first) {
+        find_visits<TOKENS>(job, x, tile);
+    } else {
+        tile.token = x * TOKENS;
+        tile.tokens = min(TOKENS, job.tokens - tile.token);
+    }
+    tile.weights =
+        tile.part.weights +
+        ((size_t)tile.expert * (size_t)tile.part.rows + (size_t)tile.row) * job.row_bytes;
+    return tile;
+}
+
+/*
+ * Packed weights lie in shared memory as in the file, a piece of each row at a
+ * time. cp.async moves units of 16 bytes from multiples of 16, but a row of
+ * 210-byte blocks may begin on any even address: a piece is copied from the
+ * multiple of 16 before its first byte, and lies as far behind one there as it
+ * does in memory, by up to 16 - ALIGN bytes. Of the last unit only what belongs to
+ * the piece is read, the rest becomes zeros: nothing behind a matrix is touched.
+ *
+ * Rows are an odd number of units apart: what eight rows hold at one place is in
+ * eight different groups of four banks (unless they begin differently).
+ */
+template <int BYTES, int ALIGN> struct weight_rows {
+    static constexpr int UNITS = (BYTES + 16 - ALIGN + 15) / 16;
+    static constexpr int PITCH = (UNITS | 1) * 16;
+
+    /* Byte `begin` of row r of the tile; a row that the matrix does not have is its last. */
+    MATMUL const unsigned char *source(const matmul_tile &tile, int r, size_t begin)
+    {
+        return tile.weights + (size_t)min(r, tile.rows - 1) * tile.row_bytes + begin;
+    }
+
+    /* How far behind a multiple of 16 a piece from there begins. */
+    MATMUL int offset(const unsigned char *source)
+    {
+        return ALIGN >= 16 ? 0 : (int)((uintptr_t)source & 15);
+    }
+
+    /* Bytes begin .. begin + BYTES - 1 of all rows of the tile; zeros behind a row's end. */
+    template <int ROWS, int THREADS>
+    MATMUL void copy(unsigned char *to, const matmul_tile &tile, size_t begin)
+    {
+        const int bytes = (int)min((size_t)BYTES, tile.row_bytes - begin);
+
+        ROLLED
+        for (int i = (int)threadIdx.x; i < ROWS * UNITS; i += THREADS) {
+            const int r = i / UNITS, unit = i % UNITS;
+            const unsigned char *from = source(tile, r, begin);
+            const int at = unit * 16 - offset(from); /* in the piece */
+
+            cp_async16_part(to + r * PITCH + unit * 16, from + at, max(0, min(16, bytes - at)));
+        }
+    }
+
+    /* The piece of row r, which was copied with the same `begin`. */
+    MATMUL const unsigned char *piece(const unsigned char *copied, const matmul_tile &tile, int r,
+                                      size_t begin)
+    {
+        return copied + r * PITCH + offset(source(tile, r, begin));
+    }
+};
+
+/* The first `count` tokens' records `index`; those behind the tile's last token are
+ * copies of its. */
+template <int THREADS, class Record>
+MATMUL void copy_records(Record *to, const matmul_job &job, const matmul_tile &tile, int index,
+                         int count)
+{
+    constexpr int UNITS = (int)sizeof(Record) / 16;
+    const Record *from =
+        (const Record *)job.records + (size_t)index * (size_t)job.tokens + (size_t)tile.token;
+
+    ROLLED
+    for (int i = (int)threadIdx.x; i < count * UNITS; i += THREADS) {
+        const int t = i / UNITS, unit = i % UNITS;
+
+        cp_async16((int4 *)(to + t) + unit, (const int4 *)(from + min(t, tile.tokens - 1)) + unit,
+                   true);
+    }
+}
+
+/* One output of the tile; r, t: within it. */
+MATMUL void put_output(const matmul_tile &tile, int r, int t, float y)
+{
+    if (r >= tile.rows || t >= tile.tokens)
+        return;
+    const size_t token = (size_t)(tile.token + t), row = (size_t)(tile.row + r);
+    float *out = tile.part.out + token * tile.part.out_step + row;
+
+    if (tile.part.bias)
+        y = y + tile.part.bias[row];
+    *out = tile.part.accumulate ? *out + y : y;
+}
+
+/* The 16 x 8 outputs from row r and token t on that an mma leaves in a warp. */
+MATMUL void put_fragment(const matmul_tile &tile, int r, int t, const float (&y)[4])
+{
+    const int lane = (int)threadIdx.x % 32;
+
+    UNROLL
+    for (int e = 0; e < 4; e++)
+        put_output(tile, r + lane / 4 + e / 2 * 8, t + lane % 4 * 2 + e % 2, y[e]);
+}
+
+/*
+ * The way along the width, VALUES at a time, of a block with a Product:
+ *   ROWS, TOKENS, THREADS   its tile
+ *   STAGES                  pieces under way or in use, at least two
+ *   stage                   what a piece takes in shared memory
+ *   sums                    what a thread holds, zeros at first
+ *   load(stage, job, tile, step)  begins the copies of piece `step`
+ *   add(stage, tile, step, sums)  its products
+ *   put(job, tile, sums)          to the outputs
+ * The barrier of a step says two things: the piece of every thread has come, and
+ * all are done with the stage that is filled next.
+ */
+template <class Product>
+static __global__ void __launch_bounds__(Product::THREADS, 512 / Product::THREADS)
+    multiply_tile(matmul_job job)
+{
+    DYN_SMEM(smem);
+    typename Product::stage *stages = (typename Product::stage *)smem;
+    const matmul_tile tile = find_tile<Product::ROWS, Product::TOKENS>(job);
+    const int steps = (job.width + Product::VALUES - 1) / Product::VALUES;
+    typename Product::sums sums = {};
+
+    if (tile.tokens <= 0)
+        return;
+    ROLLED
+    for (int step = 0; step < Product::STAGES - 1; step++) {
+        if (step < steps)
+            Product::load(stages[step], job, tile, step);
+        cp_async_commit();
+    }
+    ROLLED
+    for (int step = 0; step < steps; step++) {
+        const int next = step + Product::STAGES - 1;
+
+        cp_async_wait<Product::STAGES - 2>();
+        __syncthreads();
+        if (next < steps)
+            Product::load(stages[next % Product::STAGES], job, tile, next);
+        cp_async_commit();
+        Product::add(stages[step % Product::STAGES], tile, step, sums);
+    }
+    Product::put(job, tile, sums);
+}
+
+/* ---- On the host ---- */
+
+/* Where activations point to their records of the form with this bit. */
+void **form_records(struct cuda_activations *activations, unsigned bit);
+
+/* Products of one type, on their way to a launch. */
+struct matmul_plan {
+    matmul_job job;
+    int most; /* tokens that one matrix can meet */
+    cudaStream_t stream;
+};
+
+/* Launches a plan; each type's is in one of the files matmul_*.cu. */
+template <uint32_t TYPE> cudaError_t launch_matmul(matmul_plan &plan);
+
+/* Shared memory that a block can have on every GPU from compute capability 8.0 on. */
+constexpr size_t SMEM_LIMIT = 99 * 1024;
+
+/* Launches the plan with blocks of this kind. */
+template <class Product> static cudaError_t launch_product(matmul_plan &plan)
+{
+    constexpr size_t smem = Product::STAGES * sizeof(typename Product::stage);
+    matmul_job &job = plan.job;
+    int y = 0, x = (job.tokens + Product::TOKENS - 1) / Product::TOKENS;
+
+    static_assert(smem <= SMEM_LIMIT, "fits every GPU");
+    for (int p = 0; p < job.count; p++) {
+        job.parts[p].first_tile = y;
+        y += (job.parts[p].rows + Product::ROWS - 1) / Product::ROWS;
+    }
+    /* Each expert adds less than a tile to what all tokens take, and has one of them at least. */
+    if (job.first)
+        x = job.tokens / Product::TOKENS + (job.experts < job.tokens ? job.experts : job.tokens);
+    if (smem > 48 * 1024) {
+        const cudaError_t error = allow_smem(multiply_tile<Product>, smem);
+
+        if (error != cudaSuccess)
+            return error;
+    }
+    return launch(multiply_tile<Product>, dim3((unsigned)x, (unsigned)y), dim3(Product::THREADS),
+                  smem, plan.stream, job);
+}
