@@ -1,0 +1,11 @@
+/* matmul_k.cu: products with weights of the K types and the ternary types. */
+#include "dequant_k.cuh"
+#include "matmul_int8.cuh"
+
+INT8_LAUNCHER(product_256, weights_q2_k)
+INT8_LAUNCHER(product_256, weights_q3_k)
+INT8_LAUNCHER(product_256, weights_q4_k)
+INT8_LAUNCHER(product_256, weights_q5_k)
+INT8_LAUNCHER(product_256, weights_q6_k)
+INT8_LAUNCHER(product_256, weights_tq1_0)
+INT8_LAUNCHER(product_256, weights_tq2_0)
