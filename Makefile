@@ -55,8 +55,11 @@ isa = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $(1))))))
 # what those files may touch instead.
 flags = $(or $(call isa,$(1)),$(SANFLAGS))
 
-LIB_SRC := $(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c src/model/*.c \
-             src/decode/*.c src/quantize/*.c src/engine/*.c kernels/cpu/*.c)
+# The GPU's side of the host, or what stands in for it; both are compiled, one is linked.
+GPU_SRC := src/backend/backend_cuda.c $(wildcard src/backend/gpu_*.c)
+NO_GPU_SRC := src/backend/backend_cuda_off.c
+LIB_SRC := $(filter-out $(GPU_SRC),$(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c \
+             src/model/*.c src/decode/*.c src/quantize/*.c src/engine/*.c kernels/cpu/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 HUB_SRC := $(wildcard src/hub/*.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/check/test_*.c tests/model/test_*.c)
@@ -119,7 +122,7 @@ $(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/internal.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
-objects: $(LIB_OBJ) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS)
 tools: $(TOOLS)
 

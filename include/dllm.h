@@ -224,7 +224,8 @@ DLLM_API const char *dllm_quantize_types(void);
 
 /* Told, by a thread of the library, how much of a file that was not in memory has
  * been read since the engine was opened: bytes there by now, of all weights. The
- * last call has both equal. Not called for what is there already. */
+ * last call has both equal. Not called for what is there already. With a GPU: how
+ * much was copied to it, called by dllm_engine_open. */
 typedef void dllm_read_callback(void *context, uint64_t bytes_there, uint64_t bytes);
 
 struct dllm_engine_options {
@@ -242,7 +243,7 @@ struct dllm_engine_options {
 
 struct dllm_engine;
 
-/* Opens a model. Copies nothing of the weights: they stay in the mapped file.
+/* Opens a model. The CPU reads weights in the mapped file, a GPU gets a copy.
  * On success *out must be closed after all its sessions. */
 DLLM_API enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
                                            struct dllm_engine **out, struct dllm_error *error);

@@ -151,8 +151,9 @@ def parity_table():
 
 
 def divergence_table():
-    return table(["type", "dllm", "llama.cpp"],
-                 [[row["type"], "%.2e" % row["ours"], "%.2e" % row["peer"]]
+    sides = ("ours", "peer", "demo_ours", "demo_peer")
+    return table(["type", "random weights: dllm", "llama.cpp", "demo model: dllm", "llama.cpp"],
+                 [[row["type"]] + ["%.2e" % row[side] if side in row else "not measured" for side in sides]
                   for _, result in results.read("divergence") for row in result["rows"]])
 
 
@@ -180,6 +181,17 @@ ARM_HEAD = ["right", "against the first, points (95 %)", "better, worse, p", "fo
 def demo_table():
     return table(["steps/block"] + ARM_HEAD, [[arm["name"]] + arm_row(result, arm)
                                               for result in evaluated("eval_demo") for arm in result["arms"]])
+
+
+def types_accuracy_table():
+    rows = []
+    for result in evaluated("types_accuracy"):
+        first = result["arms"][0]
+        for arm in result["arms"]:
+            right = "%d of %d, %.1f %%" % (arm["right"], result["asked"], 100 * arm["right"] / result["asked"])
+            rows.append([arm["name"], "%.2f MB" % (arm["file_bytes"] / 1e6), right] +
+                        (["", ""] if arm is first else against_first(arm)))
+    return table(["type", "file", "right", "against F32, points (95 %)", "better, worse, p"], rows)
 
 
 def decoding_table():
@@ -240,7 +252,7 @@ TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "de
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
           "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
-          "parity": parity_table, "divergence": divergence_table}
+          "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table}
 
 
 def filled(text):

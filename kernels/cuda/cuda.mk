@@ -64,6 +64,16 @@ endef
 EMU_LINK_race := -Wl,--undefined=emu_race_checks
 $(foreach mode,$(EMU_MODES),$(eval $(call emu_mode,$(mode))))
 
+# The host's side needs the headers of the runtime, no compiler of its own.
+$(GPU_SRC:%.c=$(BUILD)/obj/%.o): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
+
+# dllm with a GPU that is emulated, for tests of whole models.
+DLLM_EMU := $(EMU_MODES:%=$(BUILD)/dllm-emu-%)
+$(DLLM_EMU): $(BUILD)/dllm-emu-%: $(CLI_OBJ) $(filter-out $(NO_GPU_SRC:%.c=$(BUILD)/obj/%.o),$(LIB_OBJ)) \
+    $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/cuda-%/emulator.a
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$*) $^ $(EMU_LINK_$*) $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
+
 .PHONY: cuda-emu check-cuda
 cuda-emu: $(EMU_TESTS)
 

@@ -1,6 +1,8 @@
 /* backend.c: hands each operation to the device that a backend is of. */
 #include "backend_ops.h"
 
+#include "dtype.h"
+
 void backend_destroy(struct backend *backend)
 {
     if (backend)
@@ -32,6 +34,19 @@ void backend_profile_reset(struct backend *backend)
     backend->profile = (struct backend_profile){0};
 }
 
+void backend_count_product(struct backend *backend, const struct backend_matrix *matrix, int tokens)
+{
+    struct backend_profile *profile = &backend->profile;
+    double operations = 2.0 * matrix->rows * matrix->width * tokens;
+
+    if (backend_multiplies_floats(matrix->type))
+        profile->float_operations += operations;
+    else
+        profile->int8_operations += operations;
+    profile->weight_bytes +=
+        (double)matrix->rows * (double)dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
+}
+
 double backend_ceiling(struct backend *backend, bool floats)
 {
     return backend->ops->ceiling(backend, floats);
@@ -43,6 +58,11 @@ enum dllm_status backend_load(struct backend *backend, const struct backend_cons
                               struct dllm_error *error)
 {
     return backend->ops->load(backend, constants, error);
+}
+
+bool backend_is_host(const struct backend *backend)
+{
+    return backend->ops->is_host;
 }
 
 void backend_wait(struct backend *backend)

@@ -64,6 +64,9 @@ struct backend_constants {
 enum dllm_status backend_load(struct backend *backend, const struct backend_constants *constants,
                               struct dllm_error *error);
 
+/* Whether constants are read where they are. */
+bool backend_is_host(const struct backend *backend);
+
 /* Waits until all operations are done. */
 void backend_wait(struct backend *backend);
 

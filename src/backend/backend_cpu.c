@@ -260,6 +260,7 @@ void backend_cpu_run(struct cpu_backend *backend, int items, pool_item *item, vo
 }
 
 static const struct backend_ops cpu_ops = {
+    .is_host = true,
     .device_name = device_name,
     .level_name = level_name,
     .threads = threads,

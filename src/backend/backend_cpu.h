@@ -51,10 +51,6 @@ void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul
 /* How many rows an item of a launch over `rows` matrix rows should have. */
 int backend_cpu_item_rows(const struct cpu_backend *backend, int64_t rows);
 
-/* Adds what a product takes to the profile. */
-void backend_cpu_count(struct cpu_backend *backend, const struct backend_matrix *matrix,
-                       int tokens);
-
 /* The scratch of one worker. */
 void *backend_cpu_scratch(const struct cpu_backend *backend, int worker);
 

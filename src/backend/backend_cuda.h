@@ -15,9 +15,9 @@ enum dllm_status backend_cuda_count(int *out, struct dllm_error *error);
 /* GPU number index; DLLM_ERROR_DEVICE also for one that is not there. */
 enum dllm_status backend_cuda_describe(int index, struct dllm_gpu *out, struct dllm_error *error);
 
-/* A backend on GPU number index, of compute capability 8.0 or newer; `threads`
+/* A backend on GPU number index, of compute capability 8.0 or newer; `host_threads`
  * of the CPU finish what it leaves to the host. DLLM_ERROR_DEVICE as above. */
-enum dllm_status backend_cuda_create(int index, int threads, struct backend **out,
+enum dllm_status backend_cuda_create(int index, int host_threads, struct backend **out,
                                      struct dllm_error *error);
 
 #endif

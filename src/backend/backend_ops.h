@@ -15,6 +15,7 @@
 #define BACKEND_OP(name) __typeof__(backend_##name) *(name)
 
 struct backend_ops {
+    bool is_host;
     BACKEND_OP(device_name);
     BACKEND_OP(level_name);
     BACKEND_OP(threads);
@@ -68,5 +69,9 @@ struct backend {
     const struct backend_ops *ops;
     struct backend_profile profile;
 };
+
+/* Adds what a product of a matrix and so many tokens takes to the profile. */
+void backend_count_product(struct backend *backend, const struct backend_matrix *matrix,
+                           int tokens);
 
 #endif

@@ -61,19 +61,6 @@ static void matmul_item(void *context, int item, int worker)
     backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
 }
 
-void backend_cpu_count(struct cpu_backend *backend, const struct backend_matrix *matrix, int tokens)
-{
-    struct backend_profile *profile = &backend->base.profile;
-    double operations = 2.0 * matrix->rows * matrix->width * tokens;
-
-    if (backend_multiplies_floats(matrix->type))
-        profile->float_operations += operations;
-    else
-        profile->int8_operations += operations;
-    profile->weight_bytes +=
-        (double)matrix->rows * (double)dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
-}
-
 void cpu_matmul(struct backend *base, const struct backend_activations *in,
                 const struct backend_product *products, int count)
 {
@@ -84,7 +71,7 @@ void cpu_matmul(struct backend *base, const struct backend_activations *in,
 
     for (int p = 0; p < count; p++) {
         rows += products[p].matrix->rows;
-        backend_cpu_count(backend, products[p].matrix, in->view.tokens);
+        backend_count_product(base, products[p].matrix, in->view.tokens);
     }
     job.item_rows = backend_cpu_item_rows(backend, rows);
     for (int p = 0; p < count; p++)

@@ -187,7 +187,7 @@ void cpu_matmul_visits(struct backend *base, const struct backend_visits *in,
     for (int p = 0; p < count; p++) {
         rows += (int64_t)products[p].matrix->rows * routing->busy_count;
         for (int i = 0; i < routing->busy_count; i++)
-            backend_cpu_count(backend, products[p].matrix, in->views[routing->busy[i]].tokens);
+            backend_count_product(base, products[p].matrix, in->views[routing->busy[i]].tokens);
     }
     job.item_rows = backend_cpu_item_rows(backend, rows);
     for (int p = 0; p < count; p++) {

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,4 +151,43 @@ void mapfile_close(struct mapfile *file)
         munmap((void *)file->data, (size_t)file->size);
     }
     memset(file, 0, sizeof *file);
+}
+
+/* The whole pages that hold a range; false unless it lies in a mapping. */
+static bool in_mapping(const void *data, uint64_t size, uintptr_t *start, size_t *bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data;
+    bool found = false;
+
+    lock_mappings();
+    for (const struct mapping *at = mappings; at && !found; at = at->next) {
+        uint64_t offset = from - (uintptr_t)at->data;
+
+        found = offset < at->size && size <= at->size - offset;
+    }
+    unlock_mappings();
+    *start = from / page * page;
+    *bytes = (size_t)(from - *start + size);
+    return found;
+}
+
+/* Advice that is refused changes nothing but speed. */
+static void advise(const void *data, uint64_t size, int advice)
+{
+    uintptr_t start;
+    size_t bytes;
+
+    if (in_mapping(data, size, &start, &bytes))
+        (void)madvise((void *)start, bytes, advice);
+}
+
+void mapfile_want(const void *data, uint64_t size)
+{
+    advise(data, size, MADV_WILLNEED);
+}
+
+/* Clean pages of a file: what another thread still wants of them comes back when touched. */
+void mapfile_release(const void *data, uint64_t size)
+{
+    advise(data, size, MADV_DONTNEED);
 }

@@ -3,6 +3,8 @@
 
 #include "out.h"
 
+#include <string.h>
+
 struct memory_need memory_need_of(const struct dllm_engine *engine, size_t canvas,
                                   const struct dllm_generate_options *settings)
 {
@@ -47,9 +49,10 @@ int memory_check(const struct dllm_engine *engine, const struct memory_need *nee
     char all[32], work[32], available[32], canvases[80];
     uint64_t total;
 
-    if (need->force)
-        return CLI_OK;
     dllm_engine_info(engine, &info);
+    /* A GPU's memory is the library's to check: there is no way around what it has. */
+    if (need->force || strcmp(info.device, "cpu") != 0)
+        return CLI_OK;
     dllm_machine(&machine);
     total = memory_total(need, info.file_bytes);
     /* What sessions hold is no longer available, but theirs. */

@@ -28,6 +28,7 @@ int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine *
         .context = values->reading,
     };
     struct dllm_error error = {0};
+    enum dllm_status status;
     int code;
 
     /* Before a model is fetched for a device that is not there. */
@@ -37,5 +38,11 @@ int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine *
         return code;
     if (values->out && (code = refuse_own_model(options.model_path, values->out)))
         return code;
-    return dllm_engine_open(&options, out, &error) ? cli_fail_error(&error) : CLI_OK;
+    /* A GPU gets the weights before the engine is open. */
+    if (values->reading)
+        reading_open(values->reading);
+    status = dllm_engine_open(&options, out, &error);
+    if (values->reading)
+        reading_close(values->reading);
+    return status ? cli_fail_error(&error) : CLI_OK;
 }

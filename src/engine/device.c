@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More threads than any machine has cores are a mistake that would exhaust it. */
@@ -54,14 +55,47 @@ enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct ba
     return backend_cpu_create(threads, cpu_level, out, error);
 }
 
+/* Room that a model must leave for work: a canvas of so many positions. */
+enum { LEAST_CANVAS = 512, LEAST_ROWS = 64 };
+
+/* Copies the weights to the backend's device. */
+static enum dllm_status load(const struct dllm_engine *engine,
+                             const struct dllm_engine_options *options, struct dllm_error *error)
+{
+    const struct model *model = &engine->model;
+    struct forward_limits canvas = {.canvases = 1, .length = LEAST_CANVAS};
+    struct backend_constants constants = {.report = options->on_read, .context = options->context};
+    struct backend_range *ranges;
+    enum dllm_status status;
+
+    canvas.rows = engine_chunk_rows(engine, LEAST_ROWS);
+    constants.workspace = forward_bytes(engine->backend, model, &canvas);
+    constants.count = weights_constants(&model->weights, &model->hparams, NULL);
+    ranges = malloc(constants.count * sizeof *ranges);
+    if (!ranges)
+        return status_no_memory(error, constants.count * sizeof *ranges);
+    weights_constants(&model->weights, &model->hparams, ranges);
+    constants.ranges = ranges;
+    status = backend_load(engine->backend, &constants, error);
+    free(ranges);
+    return status;
+}
+
 static enum dllm_status create_gpu(struct dllm_engine *engine, int gpu,
                                    const struct dllm_engine_options *options,
                                    struct dllm_error *error)
 {
+    enum dllm_status status;
     int threads;
 
     TRY(count_threads(options->threads, &threads, error));
-    return backend_cuda_create(gpu, threads, &engine->backend, error);
+    TRY(backend_cuda_create(gpu, threads, &engine->backend, error));
+    TRY_GOTO(load(engine, options, error));
+    return DLLM_OK;
+fail:
+    backend_destroy(engine->backend);
+    engine->backend = NULL;
+    return status;
 }
 
 /* Why it is the CPU: the part of the message before what to do about it. */

@@ -108,7 +108,7 @@ enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
         return status_no_memory(error, sizeof *engine);
     TRY_GOTO(lock_create(&engine->lock, error));
     TRY_GOTO(load(engine, options, error));
-    if (!options->vocab_only)
+    if (engine->backend && backend_is_host(engine->backend))
         engine->readahead = engine_read_ahead(engine->file, options->on_read, options->context);
     engine->load_seconds = clock_seconds() - start;
     *out = engine;

@@ -104,6 +104,8 @@ enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threa
     enum dllm_status status;
 
     TRY(dllm_session_create(engine, out, error));
+    if (!backend_is_host(engine->backend))
+        return DLLM_OK;
     (*out)->apart = true;
     (*out)->backend = NULL;
     (*out)->lock = NULL;

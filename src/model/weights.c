@@ -252,7 +252,8 @@ static enum dllm_status allocate(struct binder *binder)
     struct weights *weights = binder->weights;
 
     weights->layers = calloc((size_t)h->layers, sizeof *weights->layers);
-    weights->vectors = malloc(sizeof(float) * floats);
+    weights->vectors = calloc(floats, sizeof(float));
+    weights->vector_floats = floats;
     binder->bound = calloc(dllm_file_tensor_count(binder->file), sizeof *binder->bound);
     if (weights->layers && weights->vectors && binder->bound)
         return DLLM_OK;

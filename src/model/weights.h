@@ -22,8 +22,9 @@ struct weights {
     struct backend_matrix head;      /* output.weight, else the embedding */
     const float *output_norm;        /* [hidden] */
     struct layer_weights *layers;    /* [hparams.layers], owned */
-    float *vectors; /* norms and biases that the file stores unaligned or not as f32; owned */
-    uint64_t types; /* bit set of all matrices' dtypes */
+    float *vectors; /* [vector_floats] norms and biases, which the file need not align; owned */
+    size_t vector_floats;
+    uint64_t types;        /* bit set of all matrices' dtypes */
     uint64_t expert_types; /* of the experts' among them */
     uint64_t bytes;        /* of all tensors bound */
 };
@@ -32,5 +33,10 @@ struct weights {
 enum dllm_status weights_bind(const struct dllm_file *file, const struct hparams *hparams,
                               struct weights *out, struct dllm_error *error);
 void weights_free(struct weights *weights);
+
+/* What passes read, apart, in the order of their use: matrices, and norms and biases
+ * as one. Fills out unless it is NULL; returns how many there are. */
+size_t weights_constants(const struct weights *weights, const struct hparams *hparams,
+                         struct backend_range *out);
 
 #endif

@@ -25,7 +25,7 @@ static struct backend_limits backend_limits_of(const struct hparams *h,
                                                const struct forward_limits *limits)
 {
     return (struct backend_limits){
-        .rows = total_rows(limits),
+        .rows = MAX(total_rows(limits), limits->rows),
         .width = MAX(MAX(h->hidden, q_width(h)), h->ffn),
         .keys = limits->length,
         .kv_heads = h->kv_heads,
@@ -41,7 +41,7 @@ struct plan {
     int rows, width;
 };
 
-enum { PLANNED = 7, LISTS = 6 };
+enum { PLANNED = 7, LISTS = 6, LISTS_ALIGNMENT = 256 };
 
 static void plan_buffers(struct forward *f, const struct hparams *h,
                          const struct forward_limits *limits, struct plan plan[PLANNED])
@@ -61,7 +61,7 @@ static void plan_buffers(struct forward *f, const struct hparams *h,
         plan[i] = all[i];
 }
 
-/* Of all that is created on the device. */
+/* Of all that the backend is asked to create. */
 static uint64_t device_bytes(const struct backend *backend, const struct model *model,
                              const struct forward_limits *limits)
 {
@@ -77,6 +77,7 @@ static uint64_t device_bytes(const struct backend *backend, const struct model *
         bytes += backend_buffer_bytes(backend, plan[i].rows, plan[i].width);
     bytes +=
         backend_activations_bytes(backend, rows, MAX(h->hidden, q_width(h)), model->weights.types);
+    bytes += ROUND_UP(LISTS * sizeof(int32_t) * (uint64_t)rows, LISTS_ALIGNMENT);
     return bytes + feed_forward_bytes(backend, h, &model->weights, rows);
 }
 
@@ -84,10 +85,8 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
                        const struct forward_limits *limits)
 {
     struct backend_limits needs = backend_limits_of(&model->hparams, limits);
-    uint64_t rows = (uint64_t)total_rows(limits);
 
-    return backend_reserve_bytes(backend, &needs) + device_bytes(backend, model, limits) +
-           LISTS * sizeof(int32_t) * rows;
+    return backend_reserve_bytes(backend, &needs) + device_bytes(backend, model, limits);
 }
 
 /* angle of pair i at position p: p * base^(-2i / rope_dims), in doubles. */

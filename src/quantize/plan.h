@@ -25,9 +25,10 @@ const char *quantize_mix_names(void);
  * Mixes give the better type to the output matrix (the embedding where there is
  * none) and, in layer i of n, to attn_v and ffn_down where i < n / 8, i >= 7n / 8
  * or (i - n / 8) % 3 = 2; experts make no difference (llama.cpp gives other types in
- * models of just eight, which none of the architectures here has). Rows that are no multiple of 256
- * get Q5_0 for Q4_K, Q5_1 for Q5_K and Q8_0 for Q6_K; rows that are no multiple of 32 F16. A matrix
- * that is to be encoded and is neither F32 nor F16 nor BF16 is an error.
+ * models of just eight, which none of the architectures here has). Rows that are no
+ * multiple of 256 get Q5_0 for Q4_K, Q5_1 for Q5_K and Q8_0 for Q6_K; rows that are
+ * no multiple of 32 F16. A matrix that is to be encoded and is neither F32 nor F16
+ * nor BF16 is an error.
  */
 enum dllm_status quantize_plan(const struct quantize_mix *mix, const struct dllm_file *file,
                                int layers, const struct dllm_tensor *tensor, uint32_t *type,

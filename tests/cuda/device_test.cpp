@@ -9,6 +9,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+/* Of the emulator; without it: null. */
+extern "C" __attribute__((weak)) void emu_matrix_phases(unsigned long long *phases,
+                                                        unsigned long long *extra);
+
 namespace device_test
 {
 static Test *tests;
@@ -17,7 +21,8 @@ static uint64_t state;
 struct Failure {
 };
 
-Test::Test(const char *its_name, void (*function)()) : name(its_name), run(function), next(nullptr)
+Test::Test(const char *its_name, std::function<void()> function)
+    : name(its_name), run(std::move(function)), next(nullptr)
 {
     Test **end = &tests;
     while (*end)
@@ -63,6 +68,18 @@ void expect_close(const char *what, const std::vector<double> &want, const std::
     expect(!wrong, "%s: %zu of %zu differ, by up to %.2e of the rms; [%zu] is %g, not %g", what,
            wrong, want.size(), worst, first, double(got[first]), want[first]);
     printf("    %s: within %.1e of the rms (bound %.0e)\n", what, worst, bound);
+}
+
+double bank_conflicts()
+{
+    static unsigned long long phases_before, extra_before;
+    unsigned long long phases = 0, extra = 0;
+    if (emu_matrix_phases)
+        emu_matrix_phases(&phases, &extra);
+    const unsigned long long new_phases = phases - phases_before, new_extra = extra - extra_before;
+    phases_before = phases;
+    extra_before = extra;
+    return new_phases ? double(new_extra) / double(new_phases) : 0;
 }
 
 uint32_t random_bits()

@@ -13,14 +13,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 namespace device_test
 {
 struct Test {
-    Test(const char *its_name, void (*function)());
+    Test(const char *its_name, std::function<void()> function);
     const char *name;
-    void (*run)();
+    std::function<void()> run;
     Test *next;
 };
 
@@ -33,6 +34,10 @@ void succeed(int error, const char *what);
 /* Each got[i] within `bound` times the root mean square of `want` of want[i]; NaN never is. */
 void expect_close(const char *what, const std::vector<double> &want, const std::vector<float> &got,
                   double bound);
+
+/* How many extra phases ldmatrix took for a phase of 8 rows, since the last call: 0 is free of bank
+ * conflicts. Always 0 on a GPU, which does not tell. */
+double bank_conflicts();
 
 /* The test's own sequence: seeded by its name, printed when it fails. */
 uint32_t random_bits();

@@ -63,11 +63,4 @@ void note_access(const void *at, unsigned bytes, bool write, bool atomic)
     if (watcher && current)
         watcher->access(at, bytes, write, atomic, current->number, __builtin_return_address(0));
 }
-
-void note_lane_access(const void *at, unsigned bytes, int lane)
-{
-    if (watcher)
-        watcher->access(at, bytes, false, false, (current->number & ~31) + lane,
-                        __builtin_return_address(0));
-}
 } // namespace emu

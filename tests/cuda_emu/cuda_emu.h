@@ -5,14 +5,17 @@
  * one call for all its lanes (emu_warp.h).
  */
 #pragma once
-/* Before CUDA's headers, which keep what is defined already. */
-#define __shared__   static
-#define __constant__ const
-#define __launch_bounds__(...)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
+/* What CUDA's headers make of these is for nvcc. */
+#undef __shared__
+#undef __constant__
+#undef __launch_bounds__
+#define __shared__   static
+#define __constant__ const
+#define __launch_bounds__(...)
 
 #include <cmath>
 #include <cstdint>

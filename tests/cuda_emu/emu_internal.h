@@ -33,6 +33,7 @@ struct Thread {
     unsigned mask;
     void *argument;
     const char *name;
+    const void *caller; /* code behind the call */
 
     Barrier barrier; /* AT_BARRIER; the predicate becomes the result */
     int predicate;
@@ -86,18 +87,21 @@ struct Watcher {
 };
 extern const Watcher *watcher;
 
-/* Tells the watcher of an access by another lane of this warp. */
-void note_lane_access(const void *at, unsigned bytes, int lane);
+/* A lane of the warp that computes a collective now. */
+const Thread &warp_lane(int lane);
 
 /* From now on a fault in memory ends with a report; owner(address) says whose memory it is. */
 void report_faults(const char *(*owner)(const void *address));
+
+/* Prints block, thread and kernel to stderr. */
+void report_place();
 
 /* Prints "WHAT at FUNCTION at FILE:LINE" for a code address to stderr. */
 void report_line(const char *what, const void *pc);
 
 struct Statistics {
     unsigned long long switches, collectives;
-    unsigned long long matrix_rows, matrix_conflicts; /* ldmatrix: 8-row phases, extra ones */
+    unsigned long long matrix_phases, matrix_extra_phases; /* of ldmatrix: 8 rows are a phase */
 };
 extern Statistics statistics;
 } // namespace emu

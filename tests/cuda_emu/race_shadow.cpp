@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <unistd.h>
 
 /* By the linker: the program's variables, and those of EMU_OWN among them. */
 extern "C" char __executable_start[], __data_start[], _end[], __start_emu_own[], __stop_emu_own[];
@@ -100,18 +101,20 @@ static const void *as_code(uint32_t pc)
                                const Mark *other)
 {
     fflush(stdout);
+    fprintf(stderr, "cuda_emu: %s", what);
     if (region)
-        fprintf(stderr, "cuda_emu: %s: %s memory, byte %td of %zu\n", what, region->kind,
-                access.at - region->base, region->bytes);
-    fprintf(stderr, "  thread %d %s %u bytes\n", access.thread, access.write ? "writes" : "reads",
+        fprintf(stderr, ": %s memory", region->kind);
+    if (region && region != &static_region)
+        fprintf(stderr, ", byte %td of %zu", access.at - region->base, region->bytes);
+    fprintf(stderr, "\n  thread %d %s %u bytes\n", access.thread, access.write ? "writes" : "reads",
             access.bytes);
     report_line("access", as_code(access.pc));
     if (other && other->thread >= 0)
         fprintf(stderr, "  the other one: thread %d\n", other->thread);
     if (other)
         report_line("other", as_code(other->pc));
-    current = nullptr; /* the frames from here are the checker's own */
-    die("%s", what);
+    report_place();
+    _exit(86);
 }
 
 static int warp_of(const Mark &mark)
@@ -151,7 +154,7 @@ static void check_byte(Shadow &shadow, const Access &access, const Region &regio
     if (shadow.pending && !old_block)
         fault("access to a cp.async destination before its wait", access, &region, &shadow.write);
     if ((!access.write || access.atomic) && (shared ? old_block : !shadow.written))
-        fault("read of memory that nobody wrote", access, &region, nullptr);
+        fault("read of memory that nobody wrote yet", access, &region, nullptr);
     if (!(access.atomic && shadow.atomic) && !ordered(shadow.write, access.thread, shared))
         fault(access.write ? "race: write after write" : "race: read after write", access, &region,
               &shadow.write);

@@ -13,15 +13,19 @@
 
 namespace emu
 {
+/* The emulator's own files, which say nothing of the fault. */
+static const char OWN_FILES[] = " at (emu_|cuda_emu|race_|runtime_|scheduler|collectives|report|"
+                                "async_copy|tensor_core|fiber|gpu\\.cuh)";
+
 /* Code addresses to "FUNCTION at FILE:LINE" on stderr, those without a line left out. */
 static void print_lines(const char *what, void *const *addresses, int count)
 {
     char command[1024];
-    int used = snprintf(command, sizeof command, "addr2line -spfiC -e /proc/%d/exe", getpid());
+    int used = snprintf(command, sizeof command, "addr2line -spfiC -e /proc/%d/exe", int(getpid()));
     for (int i = 0; i < count; i++)
         used += snprintf(command + used, sizeof command - size_t(used), " %p", addresses[i]);
     snprintf(command + used, sizeof command - size_t(used),
-             " | grep -v '[?]$' | head -n 8 | sed 's|^|  %s |' >&2", what);
+             " | grep -vE '[?]$|%s' | head -n 6 | sed 's|^|  %s |' >&2", OWN_FILES, what);
     fflush(stderr);
     if (system(command) != 0)
         fprintf(stderr, "  %s %p\n", what, count ? addresses[0] : nullptr);
@@ -39,6 +43,18 @@ void report_line(const char *what, const void *pc)
     print_lines(what, &address, 1);
 }
 
+void report_place()
+{
+    if (!kernel_now)
+        return;
+    fprintf(stderr, "  block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z);
+    if (current)
+        fprintf(stderr, ", thread %d", current->number);
+    fputc('\n', stderr);
+    void *kernel = const_cast<void *>(kernel_now);
+    print_lines("kernel", &kernel, 1);
+}
+
 void die(const char *format, ...)
 {
     va_list arguments;
@@ -48,16 +64,9 @@ void die(const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    if (kernel_now) {
-        fprintf(stderr, "  block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z);
-        if (current)
-            fprintf(stderr, ", thread %d", current->number);
-        fputc('\n', stderr);
-        void *kernel = const_cast<void *>(kernel_now);
-        print_lines("kernel", &kernel, 1);
-    }
-    void *frames[12];
-    const int count = backtrace(frames, 12);
+    report_place();
+    void *frames[16];
+    const int count = backtrace(frames, 16);
     for (int i = 0; i < count; i++)
         frames[i] = call_before(frames[i]);
     if (count > 1)

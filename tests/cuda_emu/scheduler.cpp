@@ -212,6 +212,7 @@ void warp_collective(WarpFunction function, unsigned mask, void *argument, const
     me.mask = mask;
     me.argument = argument;
     me.name = name;
+    me.caller = __builtin_return_address(0);
     set_state(me, Thread::IN_COLLECTIVE);
     void *arguments[32];
     if (gather_lanes(warp, arguments)) {
@@ -224,6 +225,11 @@ void warp_collective(WarpFunction function, unsigned mask, void *argument, const
             return;
     }
     resume_next();
+}
+
+const Thread &warp_lane(int lane)
+{
+    return threads[(current->number & ~31) + lane];
 }
 
 static void thread_main()
@@ -323,3 +329,11 @@ unsigned char *dyn_smem()
     return shared_now;
 }
 } // namespace emu
+
+/* For tests that also run on a GPU: they find it by its name, or not. */
+extern "C" void emu_matrix_phases(unsigned long long *phases, unsigned long long *extra);
+extern "C" void emu_matrix_phases(unsigned long long *phases, unsigned long long *extra)
+{
+    *phases = emu::statistics.matrix_phases;
+    *extra = emu::statistics.matrix_extra_phases;
+}

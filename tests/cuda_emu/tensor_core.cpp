@@ -114,6 +114,16 @@ static int extra_phases(void **arguments, int matrix)
     return most - 1;
 }
 
+/* A lane reads its row and hands it to others: between the write and either a barrier must lie. */
+static void watch_row(const void *row, int lane)
+{
+    for (int reader : {lane, (lane + 1) & 31}) {
+        const Thread &thread = warp_lane(reader);
+        if (watcher)
+            watcher->access(row, 16, false, false, thread.number, thread.caller);
+    }
+}
+
 void load_matrices(unsigned, void **arguments)
 {
     uint16_t values[4][8][8];
@@ -122,13 +132,12 @@ void load_matrices(unsigned, void **arguments)
         const void *row = static_cast<MatrixLoad *>(arguments[lane])->row;
         if (reinterpret_cast<uintptr_t>(row) & 15)
             die("ldmatrix: the address of lane %d is no multiple of 16", lane);
-        note_lane_access(row, 16, lane);
-        note_lane_access(row, 16, (lane + 1) & 31); /* others get it: a barrier must lie between */
+        watch_row(row, lane);
         memcpy(values[lane / 8][lane % 8], row, 16);
     }
     for (int m = 0; m < matrices; m++) {
-        statistics.matrix_rows++;
-        statistics.matrix_conflicts += unsigned(extra_phases(arguments, m));
+        statistics.matrix_phases++;
+        statistics.matrix_extra_phases += unsigned(extra_phases(arguments, m));
     }
     for (int lane = 0; lane < 32; lane++) {
         const auto &load = *static_cast<MatrixLoad *>(arguments[lane]);

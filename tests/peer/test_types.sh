@@ -11,7 +11,20 @@ models=()
 for name in "$shared"/data/models/{llada,dream}-F32.gguf; do
     [ -f "$name" ] && models+=("$name")
 done
-[ ${#models[@]} -gt 0 ] || models=(models/demo.gguf)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$build/tests/peer/types_peer" "$scratch" "${models[@]}"
+worse=0
+if [ ${#models[@]} -gt 0 ]; then
+    "$build/tests/peer/types_peer" "$scratch" "${models[@]}" || worse=1
+fi
+"$build/tests/peer/types_peer" "$scratch" models/demo.gguf || worse=1
+
+# The script that counts answers per type: every type can be made, and a fine one answers as F32 does.
+. "tests/support/expect.sh"
+counted() {
+    BUILD=$build bench/types_accuracy --every 100 --types Q8_0,Q4_K_M,IQ2_XXS | tee "$scratch/counted" &&
+        grep -qE '^F32 +[5-7] of 7 right' "$scratch/counted" && grep -qE '^Q8_0 +[5-7] of 7 right' "$scratch/counted"
+}
+expect "answers per type are counted" counted
+echo "$passed passed, $failed failed"
+exit $((worse || failed > 0))

@@ -6,7 +6,8 @@
  * usage: types_peer SCRATCH MODEL...
  *        types_peer encode IN OUT TYPE
  *
- * The second only writes the file whose matrices are of that type.
+ * The second only writes the file whose matrices are of that type; TYPE F32 expands
+ * them.
  *
  * A line per type: the Kullback-Leibler divergence from the truth of both sides,
  * in nats a row, the mean over models and canvases, and their ratio with its
@@ -121,6 +122,8 @@ static int compare_type(const char *scratch, char **models, int count, uint32_t 
 
 static int encode(const char *in, const char *out, const char *name)
 {
+    if (strcmp(name, "F32") == 0)
+        return !convert_model(in, out, CONVERT_EXPANDED);
     for (size_t i = 0; i < ARRAY_COUNT(types); i++)
         if (strcmp(dllm_type_name(types[i]), name) == 0)
             return !convert_model_encoded(in, out, types[i], llama_peer_encode);
