@@ -17,7 +17,9 @@
  * with y = 0 at first. Then y + bias, then out + y if accumulating.
  *
  * Bounds: |x| <= 127. The largest weights are Q6_K's: a total is at most
- * 256 * 127 * 32 * 128 = 133,169,152, below 2^31. Minimums are at most
+ * 256 * 127 * 32 * 128 = 133,169,152, below 2^31. Whatever a damaged block says, a
+ * weight is unpacked to 16 bits, and 256 * 127 * 32768 = 1,065,353,216 is below
+ * 2^31 as well; so is what a level adds its products to, part of a total. Minimums are at most
  * 8 * 63 * 32 * 127 = 2,048,256 and a sum over a block of 32 at most
  * 32 * 128 * 127 = 520,192, both below 2^24 and exact as f32.
  *

@@ -89,6 +89,16 @@ enum dllm_status session_check_ids(const struct dllm_session *session, const int
 enum dllm_status session_check_length(const struct dllm_session *session, size_t length,
                                       bool allow_long, struct dllm_error *error);
 
+/* Runs a pass that gave numbers which are not finite once more. */
+typedef void session_pass(struct forward *forward, const void *context);
+
+/* Adds to the message of a DLLM_ERROR_NUMERIC where it comes from: the tensor and
+ * row of the file that is not finite, else the layer whose output is the first
+ * that is not. Under the session's lock. pass NULL: only the file is looked
+ * through; error may be NULL. (explain.c) */
+void session_explain(struct dllm_session *session, session_pass *pass, const void *context,
+                     struct dllm_error *error);
+
 /* The model as the denoising loop sees it, without the score callback. */
 struct denoise_model engine_denoise_model(const struct dllm_engine *engine);
 

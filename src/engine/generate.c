@@ -21,8 +21,9 @@ struct generation generation_of(struct dllm_session *session,
 /* --- scores --- */
 
 /* Runs the pass over the canvas, and under guidance over both in one. */
-static void run_pass(struct forward *forward, const struct denoise_request *request)
+static void run_pass(struct forward *forward, const void *context)
 {
+    const struct denoise_request *request = context;
     struct forward_canvas canvases[2] = {{.ids = request->canvas,
                                           .length = request->length,
                                           .low = request->low,
@@ -100,6 +101,8 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     body = backend_profile_read(session->backend);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
+    if (status == DLLM_ERROR_NUMERIC)
+        session_explain(session, run_pass, request, error);
     add_times(generation->timings, &body, middle - start, clock_seconds() - middle);
     whole = backend_profile_read(session->backend);
     add_products(&generation->timings->products, &whole);

@@ -3,8 +3,9 @@
 #include "engine.h"
 #include "score.h"
 
-static void run_pass(struct forward *forward, const struct score_request *request)
+static void run_pass(struct forward *forward, const void *context)
 {
+    const struct score_request *request = context;
     struct forward_canvas canvases[ENGINE_SCORE_CANVASES];
     int count = request->canvas_count;
 
@@ -82,6 +83,7 @@ enum dllm_status dllm_score(struct dllm_session *session, const struct dllm_scor
                                 .mask_id = engine->specials.mask_id};
     struct forward_limits limits;
     double start = clock_seconds();
+    enum dllm_status status;
 
     *result = (struct dllm_likelihood){0};
     TRY(check(session, query, options, error));
@@ -89,7 +91,10 @@ enum dllm_status dllm_score(struct dllm_session *session, const struct dllm_scor
     limits = engine_score_limits(query, options);
     model.canvases_at_once = options->cfg_scale > 0 ? limits.canvases / 2 : limits.canvases;
     TRY(session_reserve(session, &limits, error));
-    TRY(score_run(&model, query, options, result, error));
+    status = score_run(&model, query, options, result, error);
+    if (status == DLLM_ERROR_NUMERIC)
+        session_explain(session, NULL, NULL, error);
+    TRY(status);
     result->seconds = clock_seconds() - start;
     return DLLM_OK;
 }

@@ -51,6 +51,10 @@ const struct dtype_info *dtype_info(uint32_t type);
 /* The names of the types with kernels, "F32, F16, ...": for messages. */
 const char *dtype_matrix_names(void);
 
+/* Where in size bytes of weights of a type with kernels the first block lies (or
+ * weight, of a type without) that holds a NaN or an infinity; -1: nowhere. (finite.c) */
+int64_t dtype_find_not_finite(uint32_t type, const void *data, uint64_t size);
+
 /* Bytes of one row of `width` weights; width must be a multiple of the
  * type's block_weights, and type known. */
 uint64_t dtype_row_bytes(uint32_t type, uint64_t width);

@@ -4,6 +4,7 @@
 
 #include "gguf.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -185,6 +186,12 @@ enum dllm_status hparams_read(const struct dllm_file *file, struct hparams *out,
     TRY(read_heads(&reader, out));
     TRY(read_double(&reader, "attention.layer_norm_rms_epsilon", true, &rms_eps));
     out->rms_eps = (float)rms_eps;
+    if (out->rms_eps < FLT_MIN || !isfinite(out->rms_eps))
+        return status_fail(error, DLLM_ERROR_FORMAT,
+                           "key %s is %g; a number from %g on that single precision holds was "
+                           "expected: the norm of a row of zeros would not be finite",
+                           full_key(&reader, "attention.layer_norm_rms_epsilon"), rms_eps,
+                           (double)FLT_MIN);
     TRY(read_rope(&reader, out));
     TRY(read_int(&reader, "context_length", false, &out->context_length));
     TRY(read_vocab(&reader, out));

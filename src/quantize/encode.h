@@ -14,7 +14,8 @@
 /* Whether encode_row can make blocks of that type. */
 bool encode_supports(uint32_t type);
 
-/* Encodes x [width], finite values, width a multiple of the type's block, to
+/* Encodes x [width], values below 2^50 (a scale that f16 cannot hold becomes
+ * infinite: dtype_find_not_finite), width a multiple of the type's block, to
  * dtype_row_bytes(type, width) bytes at out, of any alignment. */
 void encode_row(uint32_t type, const float *x, int width, void *out);
 

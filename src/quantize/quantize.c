@@ -15,6 +15,7 @@
 #include "machine.h"
 #include "pool.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,8 +57,26 @@ struct portion {
     const struct dllm_tensor *tensor;
     uint32_t type;
     uint64_t first;
-    atomic_bool not_finite;
+    atomic_int bad_row; /* from first on, the lowest one that could not be encoded */
 };
+
+static void note_bad_row(struct portion *portion, int row)
+{
+    int lowest = atomic_load(&portion->bad_row);
+
+    while (row < lowest && !atomic_compare_exchange_weak(&portion->bad_row, &lowest, row))
+        continue;
+}
+
+/* Whether the encoders can compute with all of a row: their sums of squares must
+ * not overflow. No block reaches nearly as far. */
+static bool can_encode(const float *x, int width)
+{
+    for (int i = 0; i < width; i++)
+        if (!(fabsf(x[i]) < 0x1p50f))
+            return false;
+    return true;
+}
 
 static void to_half_row(const float *x, int width, void *out)
 {
@@ -82,15 +101,34 @@ static void encode_item(void *context, int item, int worker)
                    (const uint8_t *)portion->tensor->data +
                        (portion->first + (uint64_t)item) * in_bytes,
                    width, x);
-    for (int i = 0; i < width; i++)
-        if (!isfinite(x[i])) {
-            atomic_store(&portion->not_finite, true);
-            return;
-        }
+    if (!can_encode(x, width)) {
+        note_bad_row(portion, item);
+        return;
+    }
     if (portion->type == DTYPE_F16)
         to_half_row(x, width, out);
     else
         encode_row(portion->type, x, width, out);
+    if (dtype_find_not_finite(portion->type, out, out_bytes) >= 0)
+        note_bad_row(portion, item);
+}
+
+static enum dllm_status fail_row(const struct portion *portion)
+{
+    const struct dllm_tensor *tensor = portion->tensor;
+    unsigned long long row = portion->first + (unsigned long long)atomic_load(&portion->bad_row);
+    uint64_t bytes = dtype_row_bytes(tensor->type, tensor->shape[0]);
+    bool in_file = dtype_find_not_finite(tensor->type, (const uint8_t *)tensor->data + row * bytes,
+                                         bytes) >= 0;
+
+    return status_fail(portion->job->error, DLLM_ERROR_NUMERIC,
+                       in_file
+                           ? "%s: tensor %.*s has a value that is not finite in row %llu, which "
+                             "no %s can hold; convert the model again"
+                           : "%s: tensor %.*s has a value in row %llu that is too large for the "
+                             "16-bit scales of %s; choose a wider type",
+                       gguf_path(portion->job->file), (int)tensor->name.size, tensor->name.data,
+                       row, dtype_info(portion->type)->name);
 }
 
 static enum dllm_status report(struct job *job)
@@ -108,17 +146,14 @@ static enum dllm_status encode_tensor(struct job *job, const struct dllm_tensor 
     uint64_t rows = tensor->shape[1] * tensor->shape[2] * tensor->shape[3];
     size_t row_bytes = dtype_row_bytes(type, tensor->shape[0]);
     uint64_t most = MAX(1, PORTION_BYTES / row_bytes);
-    struct portion portion = {.job = job, .tensor = tensor, .type = type};
+    struct portion portion = {.job = job, .tensor = tensor, .type = type, .bad_row = INT_MAX};
 
     for (; portion.first < rows; portion.first += most) {
         uint64_t count = MIN(most, rows - portion.first);
 
         pool_run(job->pool, (int)count, encode_item, &portion);
-        if (atomic_load(&portion.not_finite))
-            return status_fail(job->error, DLLM_ERROR_NUMERIC,
-                               "%s: tensor %.*s has a value that is not finite, which no block "
-                               "can hold; convert the model again",
-                               gguf_path(job->file), (int)tensor->name.size, tensor->name.data);
+        if (atomic_load(&portion.bad_row) < INT_MAX)
+            return fail_row(&portion);
         TRY(emit(job, job->portion, count * row_bytes));
         job->progress.bytes_read += count * dtype_row_bytes(tensor->type, tensor->shape[0]);
         TRY(report(job));

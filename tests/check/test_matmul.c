@@ -229,6 +229,70 @@ static void reference_is_near_exact(void **state)
     }
 }
 
+/* Inputs of 127 with the sign of row 0's weights in the first token, against it in
+ * the second: no sums are larger. */
+static void align_inputs(struct matmul_data *data)
+{
+    float w[1024], x[1024];
+
+    dequantize_row(data->c.type, data->item.weights, data->c.width, w);
+    for (int t = 0; t < data->c.tokens; t++) {
+        for (int i = 0; i < data->c.width; i++) {
+            x[i] = (w[i] < 0) == (t % 2) ? 127.0f : -127.0f;
+        }
+        prepare_ref(x, t, &data->in);
+    }
+}
+
+static void check_largest_sums(uint32_t type, enum case_weights kind)
+{
+    uint64_t state = seed + 4;
+    struct matmul_case c = case_random_matmul(&state, type);
+    struct matmul_data data;
+    c.weights = kind;
+    c.width = 1024;
+    c.rows = 17;
+    c.tokens = 4;
+    c.bias = c.accumulate = false;
+    case_data_open(&data, &c);
+    align_inputs(&data);
+    float *expected = case_data_run(&data, levels[0].matmul[type]), w[1024], offset[1024];
+    double exact = 0, size = 0;
+    dequantize_row(type, data.item.weights, c.width, w);
+    offsets_of(type, data.item.weights, c.width, offset);
+    for (int i = 0; i < c.width; i++) {
+        exact += 127 * fabs(w[i]);
+        size += 127 * (fabs(w[i]) + 2 * offset[i]);
+    }
+    if (!(fabs(expected[0] - exact) <= roundings(&c) * 0x1p-24 * size)) {
+        fail_msg("%.9g, exactly %.12g: %s", (double)expected[0], exact, case_describe(&c));
+    }
+    for (int i = 1; i < level_count; i++) {
+        float *found = case_data_run(&data, levels[i].matmul[type]);
+        if (case_first_difference(expected, found, data.outputs) < data.outputs) {
+            fail_msg("level %d differs from the reference: %s", i, case_describe(&c));
+        }
+        free(found);
+    }
+    free(expected);
+    case_data_close(&data);
+}
+
+/* Breaks if the bounds on integer sums at the head of matmul_ref.c do not hold: every
+ * product of a row has one sign and the largest inputs. */
+static void largest_sums_fit(void **state)
+{
+    static const enum case_weights kinds[] = {WEIGHTS_LARGEST, WEIGHTS_SMALLEST, WEIGHTS_EXTREMES,
+                                              WEIGHTS_RANDOM};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+        for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
+            check_largest_sums(types[i], kinds[k]);
+        }
+    }
+}
+
 /* ------------------------------------------- does the checker notice? --- */
 
 static matmul_kernel *honest;
@@ -324,6 +388,7 @@ int main(void)
         cmocka_unit_test(every_kind_meets_every_kind),
         cmocka_unit_test(every_small_count),
         cmocka_unit_test(reference_is_near_exact),
+        cmocka_unit_test(largest_sums_fit),
         cmocka_unit_test(checker_notices_broken_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "compiler.h"
 #include "dllm.h"
 #include "dtype.h"
+#include "encode.h"
 #include "gguf.h"
 #include "gguf_writer.h"
 #include "kernels.h"
@@ -270,17 +271,78 @@ static void test_failures(void **state)
     test_temporary_path(path);
     assert_true(gguf_writer_save(writer, path));
     expect_failure(path, "Q8_0", whole, DLLM_ERROR_NUMERIC,
-                   "tensor a.weight has a value that is not finite, which no block can hold; "
-                   "convert the model again");
+                   "tensor a.weight has a value that is not finite in row 0, which no Q8_0 can "
+                   "hold; convert the model again");
     unlink(path);
+}
+
+/* Breaks when a weight beyond what a 16-bit scale can express becomes infinite in
+ * the new file, or the row named is another. */
+static void test_scales_overflow(void **state)
+{
+    static const char *const types[] = {"Q8_0", "Q6_K", "Q5_K", "Q4_K"};
+    static float values[4 * 256];
+    char path[TEST_PATH_BYTES], message[200];
+    struct gguf_writer *writer = gguf_writer_create(3, 32);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++)
+        values[i] = (float)(i % 17) - 8;
+    values[2 * 256 + 31] = -3e38f;
+    values[3 * 256 + 1] = 1e30f;
+    gguf_write_tensor(writer, "a.weight", DTYPE_F32, 256, 4, values);
+    test_temporary_path(path);
+    assert_true(gguf_writer_save(writer, path));
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+        snprintf(message, sizeof message,
+                 "tensor a.weight has a value in row 2 that is too large for the 16-bit scales of "
+                 "%s; choose a wider type",
+                 types[i]);
+        expect_failure(path, types[i], (struct sink){0}, DLLM_ERROR_NUMERIC, message);
+    }
+    unlink(path);
+}
+
+/* Breaks when some values make an encoder hang, write past its block or (under the
+ * sanitizers) compute what is not defined: zeros, the smallest and the largest
+ * numbers in every mixture. */
+static void test_extreme_values(void **state)
+{
+    static const float extremes[] = {0,  -0.0f, 0x1p-149f, -0x1p-126f, 1e-20f, -1e-20f, 1,
+                                     -1, 65504, -8e6f,     1e30f,      -1e38f, 3.4e38f};
+    static const uint32_t types[] = {DTYPE_Q8_0, DTYPE_Q5_0, DTYPE_Q5_1,
+                                     DTYPE_Q4_K, DTYPE_Q5_K, DTYPE_Q6_K};
+    uint64_t random = 1;
+    uint8_t block[400];
+    float x[256];
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        size_t kinds = 1 + (size_t)round % ARRAY_COUNT(extremes);
+
+        for (int i = 0; i < 256; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            x[i] = extremes[((random >> 33) % kinds + (size_t)round / 13) % ARRAY_COUNT(extremes)];
+        }
+        for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
+            size_t bytes = dtype_row_bytes(types[i], 256);
+
+            assert_true(bytes < sizeof block);
+            memset(block, 0x5a, sizeof block);
+            encode_row(types[i], x, 256, block);
+            for (size_t at = bytes; at < sizeof block; at++)
+                assert_int_equal(block[at], 0x5a);
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),    cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_types),          cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_failures),       cmocka_unit_test(test_scales_overflow),
+        cmocka_unit_test(test_extreme_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
