@@ -23,7 +23,8 @@ extern "C" {
  * word i / 32. NULL: none. */
 typedef const uint32_t *cuda_id_set;
 
-/* As struct pick_rules, whose enums `method` and `confidence` hold. */
+/* As struct pick_rules, whose enums `method` and `confidence` hold and whose
+ * conditions are these. */
 struct cuda_pick_rules {
     int method;     /* enum pick_method */
     int confidence; /* enum pick_confidence */

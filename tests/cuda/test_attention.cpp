@@ -248,9 +248,9 @@ DEVICE_TEST(fast_large_heads)
 DEVICE_TEST(fast_reads_tiles_without_conflicts)
 {
     for (const int dim : {64, 128, 256}) {
-        matrix_conflicts();
+        bank_conflicts();
         check_fast({1, 1, dim, 0, 0}, 16, 64, 1, false);
-        const double conflicts = matrix_conflicts();
+        const double conflicts = bank_conflicts();
         expect(conflicts == 0, "%.2f extra phases at dim %d", conflicts, dim);
     }
 }

@@ -1,0 +1,28 @@
+/* cuda_cross_entropy.cu: how unlikely rows of logits find given tokens; a block a row. */
+#include "logit_row.cuh"
+
+static __global__ void __launch_bounds__(ROW_THREADS)
+    cross_entropies(const float *logits, int vocab, const int32_t *targets, double *losses)
+{
+    __shared__ row_smem s;
+    const logit_row row = open_row(logits, vocab, nullptr, nullptr);
+    const row_summary summary = summarize_row(s, row);
+    const double sum = sum_exponentials(s, row, summary.max, [](int) { return true; });
+
+    if (threadIdx.x == 0)
+        losses[blockIdx.x] =
+            summary.state == CUDA_ROW_GOOD
+                ? log(sum) - ((double)row.logits[targets[blockIdx.x]] - (double)summary.max)
+                : (double)NAN;
+}
+
+int cuda_cross_entropy_rows(const float *logits, int count, int vocab, const int32_t *targets,
+                            double *losses, struct CUstream_st *stream)
+{
+    if (count < 0 || vocab < 1)
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return launch(cross_entropies, dim3((unsigned)count), dim3(ROW_THREADS), 0, stream, logits,
+                  vocab, targets, losses);
+}
