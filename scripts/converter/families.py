@@ -55,6 +55,8 @@ NAMES = {
     "model.layers.I.mlp.experts.E.up_proj.weight": "blk.I.ffn_up_exps.weight",
     "model.layers.I.mlp.experts.E.down_proj.weight": "blk.I.ffn_down_exps.weight",
 }
+# Follow from the rope base; some folders have them all the same.
+DERIVED = re.compile(r".*\.rotary_emb\.inv_freq")
 # These have a bias beside the weight in some models.
 BIASED = re.compile(r"(.*\.[qkv]_proj)(\.weight|\.bias)")
 
@@ -75,7 +77,7 @@ def file_name(published):
 
 
 def find_family(config):
-    names = config.get("architectures") or []
+    names = (config.get("architectures") or []) if isinstance(config, dict) else []
     for family in FAMILIES:
         if any(name in family.classes for name in names):
             return family
@@ -89,23 +91,26 @@ class Numbers:
 
     def __init__(self, config, family):
         self.config = config
-        self.layers = self.need("n_layers", "num_hidden_layers")
-        self.hidden = self.need("d_model", "hidden_size")
-        self.heads = self.need("n_heads", "num_attention_heads")
-        self.kv_heads = self.get("n_kv_heads", "num_key_value_heads") or self.heads
-        self.head_dim = self.get("head_dim") or self.hidden // self.heads
-        self.vocab = self.need("embedding_size", "vocab_size")
-        self.eps = self.need("rms_norm_eps")
-        self.rope_base = self.get("rope_theta") or 10000.0
-        self.context = self.get("max_sequence_length", "max_position_embeddings")
+        self.layers = self.count("n_layers", "num_hidden_layers")
+        self.hidden = self.count("d_model", "hidden_size")
+        self.heads = self.count("n_heads", "num_attention_heads")
+        self.kv_heads = self.count("n_kv_heads", "num_key_value_heads", otherwise=self.heads)
+        self.head_dim = self.count("head_dim", otherwise=self.hidden // self.heads)
+        self.vocab = self.count("embedding_size", "vocab_size")
+        self.eps = self.positive("rms_norm_eps")
+        self.rope_base = self.positive("rope_theta", otherwise=10000.0)
+        self.context = self.count("max_sequence_length", "max_position_embeddings", otherwise=0)
         self.tied = bool(self.get("weight_tying", "tie_word_embeddings"))
         self.experts = self.experts_used = 0
         if family.experts:
-            self.experts = self.need("num_experts")
-            self.experts_used = self.need("num_experts_per_tok")
-            self.ffn = self.need("expert_intermediate_size", "moe_intermediate_size")
+            self.experts = self.count("num_experts")
+            self.experts_used = self.count("num_experts_per_tok")
+            self.ffn = self.count("expert_intermediate_size", "moe_intermediate_size")
         else:
-            self.ffn = self.need("mlp_hidden_size", "intermediate_size")
+            self.ffn = self.count("mlp_hidden_size", "intermediate_size")
+        if self.head_dim % 2:
+            raise Refused("heads of %d dimensions by config.json; an even number was expected, since rope "
+                          "turns pairs" % self.head_dim)
         self.refuse_unknown()
 
     def get(self, *names):
@@ -114,11 +119,25 @@ class Numbers:
                 return self.config[name]
         return None
 
-    def need(self, *names):
+    def positive(self, *names, otherwise=None):
+        """A number above 0; without it `otherwise`, unless that is None."""
         value = self.get(*names)
-        if value is None:
+        if value is None and otherwise is None:
             raise Refused("config.json has no %s; expected the config of a published model"
                           % " or ".join(names))
+        if value is None:
+            return otherwise
+        if type(value) not in (int, float) or not value > 0:
+            raise Refused("config.json sets %s to %r; a number above 0 was expected"
+                          % (" or ".join(names), value))
+        return value
+
+    def count(self, *names, otherwise=None):
+        """The same for whole numbers that a file can hold."""
+        value = self.positive(*names, otherwise=otherwise)
+        if type(value) is not int or value >= 1 << 31:
+            raise Refused("config.json sets %s to %r; a whole number below 2^31 was expected"
+                          % (" or ".join(names), value))
         return value
 
     def refuse_unknown(self):

@@ -16,6 +16,8 @@ def group(published, tied):
     """{name in the file: {expert or None: tensor}}."""
     groups = {}
     for name, tensor in published.items():
+        if families.DERIVED.fullmatch(name):
+            continue
         known, expert = families.file_name(name)
         if known is None:
             raise Refused("%s: tensor %s has no place in a file; running without it would give wrong "
@@ -56,10 +58,13 @@ def heads_of(family, numbers, name):
 
 
 def type_of(name, shape, parts, wanted):
-    """Vectors and the router stay exact; "source": the published type."""
+    """Vectors and the router stay exact; "source": the published type, F32 for experts of several types."""
     if len(shape) == 1 or "ffn_gate_inp" in name:
         return "F32"
-    return parts[0].dtype if wanted == "source" else wanted
+    published = {part.dtype for part in parts}
+    if wanted == "source":
+        return published.pop() if len(published) == 1 else "F32"
+    return wanted
 
 
 def make_plan(folder, family, numbers, wanted):

@@ -4,6 +4,7 @@ Only headers are read at first; a tensor's values are a view of the mapped file,
 any size needs little memory.
 """
 import json
+import math
 import os
 
 import numpy as np
@@ -21,7 +22,10 @@ class Tensor:
     def __init__(self, path, name, entry, data_start):
         self.path, self.name = path, name
         self.dtype, self.shape = entry["dtype"], tuple(entry["shape"])
-        self.begin, self.end = (data_start + offset for offset in entry["data_offsets"])
+        begin, end = entry["data_offsets"]
+        if any(type(n) is not int or n < 0 for n in (*self.shape, begin, end)):
+            raise ValueError("numbers that are no sizes")
+        self.begin, self.end = data_start + begin, data_start + end
 
     def view(self):
         """The values (BF16: the bits) without reading them yet."""
@@ -32,7 +36,7 @@ class Tensor:
         if self.dtype not in DTYPES:
             raise Refused("%s has type %s; expected one of %s: get the model in one of these"
                           % (where, self.dtype, ", ".join(DTYPES)))
-        size = int(np.prod(self.shape, dtype=np.int64)) * DTYPES[self.dtype].itemsize
+        size = math.prod(self.shape) * DTYPES[self.dtype].itemsize
         if self.end - self.begin != size or size == 0:
             raise Refused("%s has %d bytes; %d were expected for its shape: download it again"
                           % (where, self.end - self.begin, size))
@@ -67,8 +71,11 @@ def shard_names(folder):
     """Names of the files that hold the tensors, by the index where there is one."""
     index = os.path.join(folder, "model.safetensors.index.json")
     if os.path.exists(index):
-        with open(index, encoding="utf-8") as file:
-            return sorted(set(json.load(file)["weight_map"].values()))
+        try:
+            with open(index, encoding="utf-8") as file:
+                return sorted(set(json.load(file)["weight_map"].values()))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Refused("%s does not list the files of a model: download it again" % index) from error
     names = sorted(name for name in os.listdir(folder) if name.endswith(".safetensors"))
     if not names:
         raise Refused("%s has no *.safetensors; expected the folder of a model as it is "

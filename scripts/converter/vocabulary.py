@@ -109,7 +109,7 @@ def special_ids(tokens, settings, config, mask_token):
     for name in ("bos", "eos", "pad", "mask"):
         number = config.get(name + "_token_id")
         if isinstance(number, list):
-            number = number[0]
+            number = number[0] if number else None
         text = text_of(settings.get(name + "_token"))
         if number is None and text is not None:
             number = numbers.get(text)
@@ -131,11 +131,21 @@ def chat_template(folder, settings):
         with open(path, encoding="utf-8") as file:
             return file.read()
     template = settings.get("chat_template")
+    if isinstance(template, list):  # several with names
+        template = {named.get("name"): named.get("template") for named in template}.get("default")
     return template if isinstance(template, str) else None
 
 
 def tokenizer_keys(folder, family, config, rows):
     """[(name, kind, value)] of everything about text."""
+    try:
+        return read_keys(folder, family, config, rows)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Refused("%s: the files of the tokenizer are not as published ones are (%s: %s): download them "
+                      "again" % (folder, type(error).__name__, error)) from error
+
+
+def read_keys(folder, family, config, rows):
     settings = load_json(folder, "tokenizer_config.json", {})
     tokenizer = load_tokenizer(folder, settings)
     tokens, types = token_list(tokenizer, rows)

@@ -134,6 +134,76 @@ fault "no mask" "error: neither config.json (mask_token_id) nor the vocabulary (
 fault "damaged JSON" "error: broken/config.json is not JSON: *; download it again" \
     "truncate -s 30 config.json"
 
+fault "heads of no width" "error: config.json sets n_heads or num_attention_heads to 0; a number above 0 was expected" \
+    "sed -i 's/\"num_attention_heads\": 2/\"num_attention_heads\": 0/' config.json"
+fault "layers in words" "error: config.json sets n_layers or num_hidden_layers to 'two'; a number above 0 was expected" \
+    "sed -i 's/\"num_hidden_layers\": 2/\"num_hidden_layers\": \"two\"/' config.json"
+fault "half a layer" "error: config.json sets n_layers or num_hidden_layers to 1.5; a whole number below 2^31 was expected" \
+    "sed -i 's/\"num_hidden_layers\": 2/\"num_hidden_layers\": 1.5/' config.json"
+fault "heads that cannot turn" "error: heads of 31 dimensions by config.json; an even number was expected*" \
+    "sed -i 's/\"hidden_size\": 64/\"hidden_size\": 62/' config.json"
+fault "an index without files" "error: broken/model.safetensors.index.json does not list the files of a model: download it again" \
+    "echo '{}' >model.safetensors.index.json"
+fault "an offset below zero" "error: broken/model-00001-of-00002.safetensors: the header is not that of a safetensors file: download it again" \
+    "sed -i 's/\"data_offsets\": \[0, /\"data_offsets\": [-1,/' model-00001-of-00002.safetensors"
+fault "a vocabulary without ids" "error: broken: the files of the tokenizer are not as published ones are (*" \
+    "sed -i 's/: 5,/: \"5\",/' vocab.json"
+fault "config.json is a list" "error: config.json names the architecture (none); expected one of *" "echo '[]' >config.json"
+
+# Where the file cannot go, or does not fit.
+expect "no folder" refused "error: nowhere is no folder; expected that of a model as it is published" convert nowhere x.gguf
+expect "no folder for the file" refused "error: no/x.gguf: there is no folder */no; make it first" convert llada no/x.gguf
+mkdir -p taken.gguf
+expect "the file is a folder" refused "error: taken.gguf is a folder; name the file to write" convert llada taken.gguf
+limited() { (ulimit -f 100 && convert "$@"); } # KiB or blocks of 512 bytes: less than the file either way
+expect "the file grows too large" refused "error: x.gguf could not be written: File too large" limited llada x.gguf
+expect "the file grows too large: nothing is left" test -z "$(find . -name 'x.gguf*')"
+
+# SIGTERM ends it as ctrl-c does: here while it waits for config.json.
+rm -rf waiting
+cp -r dream waiting
+rm waiting/config.json
+mkfifo waiting/config.json
+ended() {
+    local code
+    "$root/scripts/convert" waiting x.gguf 2>log &
+    until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & 0x4000)); do sleep 0.05; done # it listens
+    kill -TERM $!
+    wait $!
+    code=$?
+    [ "$code" = 130 ] && grep -qx interrupted log && [ -z "$(find . -name 'x.gguf*')" ]
+}
+expect "it can be ended" ended
+
+# What folders have besides: angles of the rope, experts of several types, several chat templates.
+cp -r llada-moe besides
+/usr/bin/python3 - <<'END'
+import json, struct
+import numpy as np
+
+path = "besides/model.safetensors"
+data = open(path, "rb").read()
+size, = struct.unpack("<Q", data[:8])
+header, values = json.loads(data[8:8 + size]), bytearray(data[8 + size:])
+header["model.layers.0.self_attn.rotary_emb.inv_freq"] = {
+    "dtype": "F32", "shape": [4], "data_offsets": [len(values), len(values) + 16]}
+values += bytes(16)
+expert = header["model.layers.1.mlp.experts.2.up_proj.weight"]
+old = np.frombuffer(bytes(values[expert["data_offsets"][0]:expert["data_offsets"][1]]), "<f4")
+expert.update(dtype="F16", data_offsets=[len(values), len(values) + 2 * old.size])
+values += old.astype("<f2").tobytes()
+text = json.dumps(header).encode()
+open(path, "wb").write(struct.pack("<Q", len(text)) + text + values)
+settings = json.load(open("besides/tokenizer_config.json"))
+settings["chat_template"] = [{"name": "tools", "template": "no"}, {"name": "default", "template": "{{ yes }}"}]
+json.dump(settings, open("besides/tokenizer_config.json", "w"))
+END
+cp llada-moe.ids besides.ids
+cp llada-moe.logits.npy besides.logits.npy
+expect "what folders have besides" convert besides besides.gguf
+expect "what folders have besides: the logits" logits_agree besides besides.gguf 3e-3
+expect "of several chat templates the default one" inspect besides.gguf "{{ yes }}"
+
 # Values that F16 cannot hold.
 rm -rf broken
 cp -r llada broken
