@@ -39,9 +39,6 @@ static enum dllm_status check_mask(struct dllm_engine *engine, struct dllm_error
 {
     const char *token = engine->model.hparams.arch->mask_token;
 
-    if (engine->specials.mask_id < 0)
-        engine->specials.mask_id =
-            tokenizer_find(engine->tokenizer, (struct dllm_string){token, strlen(token)});
     if (engine->specials.mask_id >= 0)
         return DLLM_OK;
     return status_fail(error, DLLM_ERROR_FORMAT,

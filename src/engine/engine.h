@@ -26,8 +26,8 @@ struct dllm_engine {
     bool vocab_only;    /* model, backend and unprintable are empty then */
     struct model model; /* weights point into the file */
     struct tokenizer *tokenizer;
-    struct tokenizer_specials specials; /* mask_id with the architecture's fallback */
-    const struct chat_template *chat;   /* NULL: none known */
+    struct tokenizer_specials specials;
+    const struct chat_template *chat; /* NULL: none known */
     bool chat_differs;
     struct backend *backend;
     struct lock *lock;

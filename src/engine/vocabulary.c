@@ -67,6 +67,20 @@ static enum dllm_status read_tokens(const struct dllm_file *file, struct arrays 
     return DLLM_OK;
 }
 
+/* What the file's architecture masks with, if it is one that is built in. */
+static enum dllm_status read_mask_token(const struct dllm_file *file, struct dllm_string *out,
+                                        struct dllm_error *error)
+{
+    struct dllm_string name = {"", 0};
+    const struct arch *arch;
+
+    TRY(gguf_get_string(file, "general.architecture", false, &name, error));
+    arch = arch_find(name);
+    if (arch)
+        *out = (struct dllm_string){arch->mask_token, strlen(arch->mask_token)};
+    return DLLM_OK;
+}
+
 static enum dllm_status read_vocabulary(const struct dllm_file *file, struct arrays *arrays,
                                         struct vocabulary *out, struct dllm_error *error)
 {
@@ -77,6 +91,7 @@ static enum dllm_status read_vocabulary(const struct dllm_file *file, struct arr
     TRY(read_id(file, KEY("eos_token_id"), out->token_count, &out->eos_id, error));
     TRY(read_id(file, KEY("eot_token_id"), out->token_count, &out->eot_id, error));
     TRY(read_id(file, KEY("mask_token_id"), out->token_count, &out->mask_id, error));
+    TRY(read_mask_token(file, &out->mask_token, error));
     return gguf_get_bool(file, KEY("add_bos_token"), false, &out->add_bos, error);
 }
 

@@ -32,6 +32,26 @@ static int32_t find_control(const struct vocab *vocab, const char *const *string
     return -1;
 }
 
+/* The token that the model's architecture masks with, of whatever type. */
+static int32_t find_mask(const struct vocab *vocab, struct dllm_string text)
+{
+    struct vocab_key key = vocab_key_of(text);
+    int32_t id = text.data ? vocab_find(vocab, &key) : -1;
+
+    return id < (int64_t)vocab->token_count ? id : -1;
+}
+
+/* So that no text becomes them unless it is asked to. */
+static void make_control(struct tokenizer *tokenizer)
+{
+    const struct tokenizer_specials *ids = &tokenizer->ids;
+    const int32_t special[] = {ids->bos_id, ids->eos_id, ids->eot_id, ids->mask_id};
+
+    for (size_t i = 0; i < ARRAY_COUNT(special); i++)
+        if (special[i] >= 0)
+            vocab_make_control(&tokenizer->vocab, special[i]);
+}
+
 static enum dllm_status set_special_ids(struct tokenizer *tokenizer,
                                         const struct vocabulary *source, struct dllm_error *error)
 {
@@ -48,6 +68,9 @@ static enum dllm_status set_special_ids(struct tokenizer *tokenizer,
         ids->eot_id = find_control(vocab, eot_strings, ARRAY_COUNT(eot_strings));
     if (ids->mask_id < 0)
         ids->mask_id = find_control(vocab, mask_strings, ARRAY_COUNT(mask_strings));
+    if (ids->mask_id < 0)
+        ids->mask_id = find_mask(vocab, source->mask_token);
+    make_control(tokenizer);
     return DLLM_OK;
 }
 

@@ -27,6 +27,7 @@ struct vocabulary {
     size_t merge_count;
     struct dllm_string pretokenizer;         /* tokenizer.ggml.pre */
     int32_t bos_id, eos_id, eot_id, mask_id; /* -1: the file names none */
+    struct dllm_string mask_token;           /* to look for then; data NULL: none is known */
     bool add_bos;                            /* dllm_encode puts bos_id first */
 };
 
@@ -36,7 +37,9 @@ struct tokenizer;
  * merge whose parts never arise does nothing; merges without two parts, types
  * outside enum token_type and special ids outside the vocabulary are
  * DLLM_ERROR_FORMAT, an unknown pre-tokenizer DLLM_ERROR_UNSUPPORTED. eot_id and mask_id that are
- * -1 are looked up by their known strings (tokenizer.md). Destroy with tokenizer_destroy. */
+ * -1 are looked up by their known strings (tokenizer.md), the mask then by mask_token.
+ * These four are control tokens, whatever their type: text does not become them. Destroy with
+ * tokenizer_destroy. */
 enum dllm_status tokenizer_create(const struct vocabulary *vocabulary, struct tokenizer **out,
                                   struct dllm_error *error);
 void tokenizer_destroy(struct tokenizer *tokenizer);

@@ -234,6 +234,14 @@ fail:
     return status;
 }
 
+void vocab_make_control(struct vocab *vocab, int32_t id)
+{
+    if (vocab->types[id] == TOKEN_CONTROL)
+        return;
+    vocab->types[id] = TOKEN_CONTROL;
+    find_byte_ids(vocab); /* it may have been a byte's */
+}
+
 void vocab_free(struct vocab *vocab)
 {
     free(vocab->strings);

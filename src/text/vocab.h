@@ -36,6 +36,10 @@ enum dllm_status vocab_init(const struct vocabulary *source, struct vocab *out,
                             struct dllm_error *error);
 void vocab_free(struct vocab *vocab);
 
+/* Makes a token a control token, whatever the file calls it: before special strings
+ * and merges are read. */
+void vocab_make_control(struct vocab *vocab, int32_t id);
+
 /* The key of a string, whose bytes must outlive it. */
 struct vocab_key vocab_key_of(struct dllm_string text);
 

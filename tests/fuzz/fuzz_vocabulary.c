@@ -56,6 +56,8 @@ static void use(const struct tokenizer *tokenizer, struct dllm_string text, bool
                          "an id outside the vocabulary");
             fuzz_require(parse_special || tokenizer_type(tokenizer, ids.ids[i]) != TOKEN_CONTROL,
                          "a control id from text");
+            fuzz_require(parse_special || ids.ids[i] != tokenizer_specials(tokenizer).mask_id,
+                         "a mask from text");
         }
         fuzz_require(tokenizer_decode(tokenizer, ids.ids, ids.count, true, &back, NULL) == DLLM_OK,
                      "ids of a text that cannot be decoded");

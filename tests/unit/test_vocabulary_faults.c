@@ -141,17 +141,16 @@ static void random_vocabularies(void **state)
 
     (void)state;
     for (int round = 0; round < 300; round++) {
-        struct vocabulary vocabulary = {tokens,
-                                        types,
-                                        1 + next_random(&seed) % TOKENS,
-                                        merges,
-                                        next_random(&seed) % MERGES,
-                                        {"bailingmoe", 10},
-                                        -1,
-                                        -1,
-                                        -1,
-                                        -1,
-                                        false};
+        struct vocabulary vocabulary = {.tokens = tokens,
+                                        .types = types,
+                                        .token_count = 1 + next_random(&seed) % TOKENS,
+                                        .merges = merges,
+                                        .merge_count = next_random(&seed) % MERGES,
+                                        .pretokenizer = {"bailingmoe", 10},
+                                        .bos_id = -1,
+                                        .eos_id = -1,
+                                        .eot_id = -1,
+                                        .mask_id = -1};
         struct tokenizer *tokenizer;
 
         for (int i = 0; i < TOKENS; i++) {
