@@ -78,6 +78,13 @@ def comparison_table(mode):
                   for r in compared(mode)])
 
 
+def types_table():
+    rows = [[name, machine(r), milliseconds(r["seconds"]["llama"]["wall"]), against_peer(r, "dllm_all_rows"),
+             "%d: %s" % (r["rows"], against_peer(r, "dllm_rows")), r["commit"]]
+            for _, found in results.read("types") for name, r in found["results"].items()]
+    return table(["type", "machine", "llama.cpp, all rows", "dllm, all rows", "dllm, candidates", "commit"], rows)
+
+
 def stepped():
     return sorted((result for _, result in results.read("step")),
                   key=lambda r: (r["model"], r["canvas"], -r["threads"]))
@@ -250,7 +257,7 @@ def gaps_table():
 
 TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
-          "avx2": lambda: comparison_table("avx2"), "types": lambda: comparison_table("layers"),
+          "avx2": lambda: comparison_table("avx2"), "types": types_table,
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
           "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table}
 

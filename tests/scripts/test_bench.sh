@@ -73,6 +73,20 @@ assert compare.complaints(result()) == []
 assert "logits differ" in compare.complaints(result(cosine=0.9))[0]
 assert "quartiles" in compare.complaints(result(dllm=1.5))[0]
 assert "processors" in compare.complaints(result(processor=1.0))[0]'
+expect "types are kept one by one, the others stay" python '
+import importlib.machinery, importlib.util, tempfile, types
+import bench_results as r
+loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
+compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+loader.exec_module(compare)
+r.RESULTS = tempfile.mkdtemp()
+steady = {"F16": 1, "Q5_K": 2}
+compare.compare_type = lambda options, name: {"time": steady[name]} if name in steady else None
+assert not compare.compare_types(None, ["Q5_K", "Q8_0"])
+assert compare.compare_types(None, ["F16"])
+steady["Q5_K"] = 3
+assert compare.compare_types(None, ["Q5_K"])
+assert r.read("types") == [("types", {"kind": "types", "results": {"F16": {"time": 1}, "Q5_K": {"time": 3}}})]'
 rows_refused() { [[ $(bench/compare --rows 200 2>&1) == *"--rows is 200; expected 1 to --canvas, 148" ]]; }
 expect "more rows than positions" rows_refused
 
