@@ -357,7 +357,8 @@ int batch_run(const struct opts *opts)
     if ((code = batch_input_open(&batch.input, values[RUN_INPUT].text)) == CLI_OK &&
         (code = open_engine(&batch)) == CLI_OK) {
         cli_catch_interrupt();
-        code = batch_output_open(&batch.output, values[RUN_OUTPUT].text, values[RUN_RESUME].given);
+        code = batch_output_open(&batch.output, &batch.input, values[RUN_OUTPUT].text,
+                                 values[RUN_RESUME].given);
         if (!code)
             code = run(&batch);
         close_code = batch_output_close(&batch.output);

@@ -120,10 +120,12 @@ struct batch_output {
     int failure;  /* errno of the write that failed */
 };
 
-/* Opens name (NULL or "-": standard output). With resume a torn last line is
- * dropped and the others are read; without it a file that has something in it is
- * refused. 0, or the exit code after a message. (batch_output.c) */
-int batch_output_open(struct batch_output *output, const char *name, bool resume);
+/* Opens name (NULL or "-": standard output), which may not be the open input's file.
+ * With resume a torn last line is dropped and the others are read; without it a file
+ * that has something in it is refused. 0, or the exit code after a message.
+ * (batch_output.c) */
+int batch_output_open(struct batch_output *output, const struct batch_input *input,
+                      const char *name, bool resume);
 /* 0, or the exit code after a message that says what was written. */
 int batch_output_close(struct batch_output *output);
 

@@ -114,7 +114,20 @@ static int go_on_with(struct batch_output *output)
     return ftruncate(output->descriptor, output->size) ? fail(output) : CLI_OK;
 }
 
-static int open_file(struct batch_output *output, bool resume)
+/* Results among the requests would be read as requests, and a last request without
+ * a newline be dropped as a torn result. */
+static int check_apart(const struct batch_output *output, const struct batch_input *input)
+{
+    struct stat in, out;
+
+    if (fstat(input->descriptor, &in) != 0 || fstat(output->descriptor, &out) != 0 ||
+        !S_ISREG(out.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "input and output are the same file, \"%s\"; name another output",
+                    input->name);
+}
+
+static int open_file(struct batch_output *output, const struct batch_input *input, bool resume)
 {
     struct stat info;
     int code;
@@ -122,6 +135,8 @@ static int open_file(struct batch_output *output, bool resume)
     output->descriptor = open(output->name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (output->descriptor < 0 || fstat(output->descriptor, &info) != 0)
         return fail(output);
+    if ((code = check_apart(output, input)))
+        return code;
     output->keeps = S_ISREG(info.st_mode);
     if ((code = lock_file(output)))
         return code;
@@ -136,13 +151,14 @@ static int open_file(struct batch_output *output, bool resume)
         output->name);
 }
 
-int batch_output_open(struct batch_output *output, const char *name, bool resume)
+int batch_output_open(struct batch_output *output, const struct batch_input *input,
+                      const char *name, bool resume)
 {
     *output = (struct batch_output){.descriptor = STDOUT_FILENO, .name = "standard output"};
     if (!name || strcmp(name, "-") == 0)
-        return CLI_OK;
+        return check_apart(output, input);
     output->name = name;
-    return open_file(output, resume);
+    return open_file(output, input, resume);
 }
 
 /* The whole line in one write, unless the system takes less at a time. */

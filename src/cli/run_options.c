@@ -344,7 +344,9 @@ static const struct opt_conflict conflicts[] = {
     {RUN_THRESHOLD, RUN_ALG_TEMP, adaptive_choice},
     {RUN_FACTOR, RUN_ALG_TEMP, adaptive_choice},
     {RUN_ENTROPY_BOUND, RUN_ALG_TEMP, adaptive_choice},
-    {RUN_ENTROPY_BOUND, RUN_REMASKING, "positions are then ordered by entropy"},
+    {RUN_ENTROPY_BOUND, RUN_REMASKING,
+     "the bound orders positions by entropy itself, as --remasking entropy does; leave --remasking "
+     "out"},
 };
 
 #define WITHOUT(option) (UINT64_C(1) << (option))

@@ -125,7 +125,8 @@ int score_lines_run(const struct opts *opts, struct dllm_engine *engine,
 
     if (code)
         return code;
-    code = batch_output_open(&lines.output, values[SCORE_OUTPUT].text, values[SCORE_RESUME].given);
+    code = batch_output_open(&lines.output, &lines.input, values[SCORE_OUTPUT].text,
+                             values[SCORE_RESUME].given);
     if (!code)
         code = run(&lines);
     close_code = batch_output_close(&lines.output);

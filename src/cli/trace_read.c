@@ -82,6 +82,8 @@ static bool check_header(struct reader *reader, const json_t *value)
         json_array_size(pieces) != reader->canvas || !all_integers(region, 2) ||
         !is_index(json_array_get(region, 0), reader->canvas) ||
         !is_index(json_array_get(region, 1), reader->canvas) ||
+        json_integer_value(json_array_get(region, 0)) >=
+            json_integer_value(json_array_get(region, 1)) ||
         !all_integers(json_object_get(value, "end_ids"), 2) ||
         !json_is_boolean(json_object_get(settings, "chat")) ||
         !json_is_string(json_object_get(settings, "remasking")))

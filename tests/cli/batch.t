@@ -117,6 +117,21 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 ! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 = 0
 
+# The file of requests is never the output: a request without its newline would be taken for a torn result.
+$ printf '{"id": 1, "prompt": "What is 27 + 58?"}' > in.jsonl; ln in.jsonl same.jsonl
+> dllm run --input in.jsonl -n 4 -o same.jsonl --resume; echo $?; dllm run --input - -n 4 -o in.jsonl < in.jsonl
+> echo $?; dllm run --input in.jsonl -n 4 >> in.jsonl; echo $?; dllm score --input in.jsonl -o in.jsonl --resume
+> echo $?; cat in.jsonl
+| 2
+| 2
+| 2
+| 2
+| {"id": 1, "prompt": "What is 27 + 58?"}
+! error: input and output are the same file, "in.jsonl"; name another output
+! error: input and output are the same file, "-"; name another output
+! error: input and output are the same file, "in.jsonl"; name another output
+! error: input and output are the same file, "in.jsonl"; name another output
+
 # Ctrl-c: what is under way is finished and written; then 130. A later --resume does the rest.
 $ python3 -c 'print("\n".join("{\"prompt\": \"What is %d + 5?\", \"max_tokens\": 64, \"no_early_stop\": true}" % i for i in range(400)))' > in.jsonl
 > timeout --preserve-status -s INT 2 dllm run --input in.jsonl -o o.jsonl --block-length 64 2> /dev/null; echo $?

@@ -50,6 +50,9 @@ $ printf '' > t; dllm trace t -o t.html
 $ dllm run hi -n 2 --trace t > /dev/null; sed 's/"dllm_trace":1/"dllm_trace":2/' t > u; dllm trace u -o u.html
 ! error: "u" line 1: this trace has another format, of another version of dllm; expected what dllm run --trace writes: a header, steps, an end
 = 1
+$ dllm run hi -n 2 --trace t > /dev/null; sed -E 's/"region":\[([0-9]+),([0-9]+)\]/"region":[\2,\1]/' t > u; cmp -s t u || dllm trace u -o u.html
+! error: "u" line 1: the header's canvas, pieces, region, end_ids or settings are damaged; expected what dllm run --trace writes: a header, steps, an end
+= 1
 $ dllm run hi -n 2 --trace t > /dev/null; sed '2s/"probability":[0-9.e-]*/"probability":2/' t > u
 > dllm trace u -o u.html
 ! error: "u" line 2: a token of this step is damaged; expected what dllm run --trace writes: a header, steps, an end
