@@ -7,7 +7,8 @@ static __global__ void __launch_bounds__(ROW_THREADS)
     __shared__ row_smem s;
     const logit_row row = open_row(logits, vocab, nullptr, nullptr);
     const row_summary summary = summarize_row(s, row);
-    const double sum = sum_exponentials(s, row, summary.max, [](int) { return true; });
+    const double sum =
+        sum_weights(s, row, [&](int id) { return plain_weight(row, summary.max, id); });
 
     if (threadIdx.x == 0)
         losses[blockIdx.x] =

@@ -5,6 +5,7 @@
  * that confidences close to 1 stay apart; the terms are f32 except where a draw
  * needs the CPU's very weights.
  */
+#include "logit_filter.cuh"
 #include "logit_row.cuh"
 #include "strict_exp.cuh"
 #include "uniform.cuh"
@@ -140,8 +141,10 @@ static __device__ void llada_probabilities(row_smem &s, const pick_row &r, cuda_
 
     if ((!token_kept && !r.rules->runner_up) || r.summary.max_kept == -INFINITY)
         return;
-    const double sum = sum_exponentials(s, r.row, r.summary.max_kept,
-                                        [&](int id) { return !contains(deferred, id); });
+    const float max = r.summary.max_kept;
+    const double sum = sum_weights(s, r.row, [&](int id) {
+        return contains(deferred, id) ? 0 : plain_weight(r.row, max, id);
+    });
     if (token_kept)
         out.probability = llada_weight(r, out.token) / sum;
     if (out.runner_up >= 0 && !contains(deferred, out.runner_up))
@@ -151,11 +154,9 @@ static __device__ void llada_probabilities(row_smem &s, const pick_row &r, cuda_
 /* Of all that is allowed, without noise and temperature. */
 static __device__ double llada_entropy(row_smem &s, const pick_row &r)
 {
-    const float max = r.summary.max;
-    const double total = sum_exponentials(s, r.row, max, [](int) { return true; });
+    const auto weight = [&](int id) { return plain_weight(r.row, r.summary.max, id); };
 
-    return negative_entropy(s, r.row, total,
-                            [&](int id) { return (double)expf(allowed_logit(r.row, id) - max); });
+    return negative_entropy(s, r.row, sum_weights(s, r.row, weight), weight);
 }
 
 /* The likeliest besides the token: the best if a draw passed it over. */
@@ -185,73 +186,23 @@ static __device__ __forceinline__ double dream_weight(const pick_row &r, double 
     return x > STRICT_FROM ? strict_exp(x) : (double)expf((float)x);
 }
 
-/* The first id of the segment with which the weights laid end to end pass the
- * target, `before` being those in front of it; rounding may leave none, then the
- * last one that weighs something. For one warp. */
-template <class Weight>
-static __device__ int find_in_segment(const logit_row &row, int segment, double before,
-                                      double target, Weight weight)
-{
-    const int lane = (int)threadIdx.x % 32, end = segment_begin(row, segment + 1);
-    int last = segment_begin(row, segment);
-
-    for (int base = last; base < end; base += 32) {
-        const double own = base + lane < end ? weight(base + lane) : 0;
-        double reached = own;
-
-        UNROLL
-        for (int step = 1; step < 32; step *= 2) {
-            const double other = __shfl_up_sync(ALL_LANES, reached, (unsigned)step);
-
-            reached += lane >= step ? other : 0;
-        }
-        const unsigned weighty = __ballot_sync(ALL_LANES, own > 0);
-        const unsigned passed = __ballot_sync(ALL_LANES, own > 0 && before + reached > target);
-        if (passed)
-            return base + __ffs((int)passed) - 1;
-        if (weighty)
-            last = base + 31 - __clz((int)weighty);
-        before += __shfl_sync(ALL_LANES, reached, 31);
-    }
-    return last;
-}
-
-/* The token under which u * total falls when weights are laid end to end.
- * s.value holds the segments' sums, of which at least one is above 0. */
-template <class Weight>
-static __device__ int dream_draw(row_smem &s, const pick_row &r, double total, Weight weight)
-{
-    const double target = draw_uniform(r, DRAW_TOKEN) * total;
-    double before = 0, reached = 0;
-    int segment = 0;
-
-    for (int w = 0; w < ROW_WARPS && reached <= target; w++)
-        if (s.value[w] > 0) {
-            segment = w;
-            before = reached;
-            reached += s.value[w];
-        }
-    if (threadIdx.x < 32) {
-        const int token = find_in_segment(r.row, segment, before, target, weight);
-
-        if (threadIdx.x == 0)
-            s.id[0] = token;
-    }
-    __syncthreads();
-    return s.id[0];
-}
-
-static __device__ void dream_pick(row_smem &s, const pick_row &r, cuda_pick &out)
+static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r, cuda_pick &out)
 {
     const double temperature = r.rules->temperature;
     /* The reciprocal of a denormal number would overflow. */
     const double scale = temperature > 0 ? 1.0 / fmax(temperature, 0x1p-1022) : 1.0;
-    const auto weight = [&](int id) { return dream_weight(r, scale, id); };
-    double part = 0, total, second;
+    rank_key floor = NO_RANK; /* what ranks lower weighs nothing */
+    const auto weight = [&](int id) {
+        return rank_of(allowed_logit(r.row, id), id) >= floor ? dream_weight(r, scale, id) : 0;
+    };
+    double total = sum_weights(s, r.row, weight), second;
 
-    for_own_ids(r.row, [&](int id) { part += weight(id); });
-    total = segment_sums(s, part);
-    out.token = temperature > 0 ? dream_draw(s, r, total, weight) : r.summary.best;
+    if (r.rules->top_p < 1 || r.rules->top_k > 0) {
+        floor = lowest_survivor(f, s, r.row, r.rules->top_p, r.rules->top_k, total, weight);
+        total = sum_weights(s, r.row, weight);
+    }
+    out.token = temperature > 0 ? find_in_row(s, r.row, draw_uniform(r, DRAW_TOKEN) * total, weight)
+                                : r.summary.best;
     out.runner_up = runner_up(r, out.token);
     out.probability = weight(out.token) / total;
     if (out.runner_up >= 0)
@@ -270,6 +221,7 @@ static __device__ void dream_pick(row_smem &s, const pick_row &r, cuda_pick &out
 static __global__ void __launch_bounds__(ROW_THREADS) pick_rows(pick_launch job)
 {
     __shared__ row_smem s;
+    __shared__ filter_smem f;
     const cuda_pick_rules &rules = job.rules;
     pick_row r = {open_row(job.logits, job.vocab, rules.banned, rules.deferred),
                   {},
@@ -288,7 +240,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) pick_rows(pick_launch job)
         if (rules.method == LLADA)
             llada_pick(s, r, out);
         else
-            dream_pick(s, r, out);
+            dream_pick(s, f, r, out);
         if (rules.confidence == UNIFORM)
             out.confidence = draw_uniform(r, DRAW_REMASK);
     }
@@ -296,15 +248,10 @@ static __global__ void __launch_bounds__(ROW_THREADS) pick_rows(pick_launch job)
         job.picks[blockIdx.x] = out;
 }
 
-bool cuda_pick_covers(const struct cuda_pick_rules *rules)
-{
-    return rules->method == LLADA || (rules->top_p >= 1 && rules->top_k <= 0);
-}
-
 int cuda_pick_rows(const float *logits, int count, int vocab, const struct cuda_pick_rules *rules,
                    const int32_t *positions, struct cuda_pick *picks, struct CUstream_st *stream)
 {
-    if (count < 0 || vocab < 1 || (uint32_t)vocab >= DRAW_TOKEN || !cuda_pick_covers(rules))
+    if (count < 0 || vocab < 1 || (uint32_t)vocab >= DRAW_TOKEN)
         return cudaErrorInvalidValue;
     if (count == 0)
         return cudaSuccess;

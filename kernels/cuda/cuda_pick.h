@@ -51,13 +51,8 @@ struct cuda_pick {
     double confidence, probability, runner_up_probability, gap;
 };
 
-/* Whether cuda_pick_rows knows these rules. If not, copy the rows to the host
- * and call pick_row for each: so for Dream with top_p < 1 or top_k > 0. */
-bool cuda_pick_covers(const struct cuda_pick_rules *rules);
-
 /* picks[i] for row i of logits [count, vocab], which stands at positions[i];
- * vocab below PICK_DRAW_TOKEN. logits are left as they are. Rules that are not
- * covered are cudaErrorInvalidValue. The step is part of the launch: do not
+ * vocab below PICK_DRAW_TOKEN. logits are left as they are. The step is part of the launch: do not
  * capture it in a graph that is to be replayed for other steps. */
 int cuda_pick_rows(const float *logits, int count, int vocab, const struct cuda_pick_rules *rules,
                    const int32_t *positions, struct cuda_pick *picks, struct CUstream_st *stream);

@@ -147,16 +147,73 @@ static __device__ row_summary summarize_row(row_smem &s, const logit_row &row)
     return summary;
 }
 
-/* Sum of e^(logit - max) over the ids for which counts(id); the logits are at most max. */
-template <class Counts>
-static __device__ double sum_exponentials(row_smem &s, const logit_row &row, float max,
-                                          Counts counts)
+/* e^(logit - max) in f32. */
+static __device__ __forceinline__ double plain_weight(const logit_row &row, float max, int id)
+{
+    return (double)expf(allowed_logit(row, id) - max);
+}
+
+/* Sum of weight(id), by segments. */
+template <class Weight>
+static __device__ double sum_weights(row_smem &s, const logit_row &row, Weight weight)
 {
     double sum = 0;
 
-    for_own_ids(row, [&](int id) {
-        if (counts(id))
-            sum += (double)expf(allowed_logit(row, id) - max);
-    });
+    for_own_ids(row, [&](int id) { sum += weight(id); });
     return segment_sums(s, sum);
+}
+
+/* The first id of the segment with which the weights laid end to end pass the
+ * target, `before` being those in front of it; rounding may leave none, then the
+ * last one that weighs something. For one warp. */
+template <class Weight>
+static __device__ int find_in_segment(const logit_row &row, int segment, double before,
+                                      double target, Weight weight)
+{
+    const int lane = (int)threadIdx.x % 32, end = segment_begin(row, segment + 1);
+    int last = segment_begin(row, segment);
+
+    for (int base = last; base < end; base += 32) {
+        const double own = base + lane < end ? weight(base + lane) : 0;
+        double reached = own;
+
+        UNROLL
+        for (int step = 1; step < 32; step *= 2) {
+            const double other = __shfl_up_sync(ALL_LANES, reached, (unsigned)step);
+
+            reached += lane >= step ? other : 0;
+        }
+        const unsigned weighty = __ballot_sync(ALL_LANES, own > 0);
+        const unsigned passed = __ballot_sync(ALL_LANES, own > 0 && before + reached > target);
+        if (passed)
+            return base + __ffs((int)passed) - 1;
+        if (weighty)
+            last = base + 31 - __clz((int)weighty);
+        before += __shfl_sync(ALL_LANES, reached, 31);
+    }
+    return last;
+}
+
+/* The same over the whole row. s.value holds the segments' sums, as segment_sums
+ * leaves them; at least one is above 0. */
+template <class Weight>
+static __device__ int find_in_row(row_smem &s, const logit_row &row, double target, Weight weight)
+{
+    double before = 0, reached = 0;
+    int segment = 0;
+
+    for (int w = 0; w < ROW_WARPS && reached <= target; w++)
+        if (s.value[w] > 0) {
+            segment = w;
+            before = reached;
+            reached += s.value[w];
+        }
+    if (threadIdx.x < 32) {
+        const int id = find_in_segment(row, segment, before, target, weight);
+
+        if (threadIdx.x == 0)
+            s.id[0] = id;
+    }
+    __syncthreads();
+    return s.id[0];
 }

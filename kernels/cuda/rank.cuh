@@ -21,10 +21,21 @@ static __device__ __forceinline__ unsigned ordered_bits(float score)
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-/* id >= 0. */
+/* Of a score with these ordered bits; id >= 0. */
+static __device__ __forceinline__ rank_key rank_of_bits(unsigned bits, int id)
+{
+    return (rank_key)bits << 32 | (0xffffffffu - (unsigned)id);
+}
+
 static __device__ __forceinline__ rank_key rank_of(float score, int id)
 {
-    return (rank_key)ordered_bits(score) << 32 | (0xffffffffu - (unsigned)id);
+    return rank_of_bits(ordered_bits(score), id);
+}
+
+/* At most that of any id with a score of these bits. */
+static __device__ __forceinline__ rank_key lowest_rank(unsigned bits)
+{
+    return (rank_key)bits << 32;
 }
 
 static __device__ __forceinline__ int rank_id(rank_key key)

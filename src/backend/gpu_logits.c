@@ -1,19 +1,14 @@
 /*
  * gpu_logits.c: guidance, picks and cross entropies. Logits stay on the device:
- * a few numbers a row go there and come back. Rules that the kernels do not
- * cover (Dream's filters) are applied here, by the CPU's code, to copies of the
- * rows; so is a bad row, for its message.
+ * a few numbers a row go there and come back. Only a bad row is copied, for the
+ * message that the CPU's code has for it.
  */
 #include "gpu_backend.h"
 
 #include "cuda_pick.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Rows that are copied at once. */
-enum { COPIED_ROWS = 16 };
 
 /* What goes to and fro; on both sides of the bus it is cut alike. */
 struct exchange {
@@ -28,9 +23,8 @@ struct gpu_picks {
     struct exchange host, device;
     void *pinned; /* of host */
     struct gpu_block *block;
-    float *copies;        /* [COPIED_ROWS, vocab] pinned */
-    char *scratch;        /* [threads][scratch_bytes] */
-    size_t scratch_bytes; /* of pick_row */
+    float *bad_row; /* [vocab] pinned */
+    void *scratch;  /* of pick_row */
 };
 
 static size_t set_words(int vocab)
@@ -63,8 +57,8 @@ static enum dllm_status allocate(struct gpu_backend *backend, struct gpu_picks *
                                  struct dllm_error *error)
 {
     size_t bytes = cut(picks->rows, picks->vocab, NULL, NULL);
-    size_t copies = COPIED_ROWS * (size_t)picks->vocab * sizeof *picks->copies;
-    size_t scratch = (size_t)pool_threads(backend->pool) * picks->scratch_bytes;
+    size_t row = (size_t)picks->vocab * sizeof *picks->bad_row;
+    size_t scratch = pick_scratch_bytes(picks->vocab);
     void *device, *pinned;
 
     TRY(gpu_memory_take(&backend->memory, bytes, &picks->block, &device, error));
@@ -72,9 +66,9 @@ static enum dllm_status allocate(struct gpu_backend *backend, struct gpu_picks *
     if (cudaMallocHost(&picks->pinned, bytes) != cudaSuccess)
         return status_no_memory(error, bytes);
     cut(picks->rows, picks->vocab, picks->pinned, &picks->host);
-    if (cudaMallocHost(&pinned, copies) != cudaSuccess)
-        return status_no_memory(error, copies);
-    picks->copies = pinned;
+    if (cudaMallocHost(&pinned, row) != cudaSuccess)
+        return status_no_memory(error, row);
+    picks->bad_row = pinned;
     picks->scratch = aligned_alloc(CACHE_LINE, scratch);
     return picks->scratch ? DLLM_OK : status_no_memory(error, scratch);
 }
@@ -89,7 +83,6 @@ enum dllm_status gpu_picks_create(struct gpu_backend *backend, const struct back
         return status_no_memory(error, sizeof *picks);
     picks->rows = limits->rows;
     picks->vocab = limits->vocab;
-    picks->scratch_bytes = ROUND_UP(pick_scratch_bytes(limits->vocab), (size_t)CACHE_LINE);
     status = allocate(backend, picks, error);
     if (status == DLLM_OK)
         *out = picks;
@@ -104,7 +97,7 @@ void gpu_picks_destroy(struct gpu_backend *backend, struct gpu_picks *picks)
         return;
     gpu_memory_give(&backend->memory, picks->block);
     cudaFreeHost(picks->pinned);
-    cudaFreeHost(picks->copies);
+    cudaFreeHost(picks->bad_row);
     free(picks->scratch);
     free(picks);
 }
@@ -129,69 +122,6 @@ void gpu_guide(struct backend *base, struct backend_buffer *logits, int count, d
                   cuda_guide_logits(logits->data, count, logits->width, scale, backend->stream),
                   "guidance");
 }
-
-/* --- rows that the host picks from --- */
-
-struct pick_job {
-    struct gpu_picks *room;
-    const struct pick_rules *rules;
-    const int32_t *positions;
-    struct pick *picks;
-    atomic_int first_bad; /* lowest item that failed */
-};
-
-static enum dllm_status pick_one(const struct pick_job *job, int item, int worker,
-                                 struct dllm_error *error)
-{
-    struct gpu_picks *room = job->room;
-
-    return pick_row(room->copies + (size_t)item * (size_t)room->vocab, room->vocab, job->rules,
-                    job->positions[item], room->scratch + (size_t)worker * room->scratch_bytes,
-                    &job->picks[item], error);
-}
-
-static void pick_item(void *context, int item, int worker)
-{
-    struct pick_job *job = context;
-    int bad = atomic_load(&job->first_bad);
-
-    if (pick_one(job, item, worker, NULL) == DLLM_OK)
-        return;
-    while (item < bad && !atomic_compare_exchange_weak(&job->first_bad, &bad, item))
-        ;
-}
-
-/* Up to COPIED_ROWS rows. */
-static enum dllm_status pick_copied(struct gpu_backend *backend, struct backend_rows logits,
-                                    struct pick_job *job, struct dllm_error *error)
-{
-    size_t bytes = (size_t)logits.count * (size_t)logits.buffer->width * sizeof(float);
-
-    copy(backend, job->room->copies, logits_row(logits, 0), bytes, cudaMemcpyDeviceToHost);
-    TRY(gpu_finish(backend, error));
-    atomic_init(&job->first_bad, logits.count);
-    pool_run(backend->pool, logits.count, pick_item, job);
-    if (atomic_load(&job->first_bad) == logits.count)
-        return DLLM_OK;
-    return pick_one(job, atomic_load(&job->first_bad), 0, error);
-}
-
-static enum dllm_status pick_on_host(struct gpu_backend *backend, struct backend_rows logits,
-                                     const struct pick_rules *rules, const int32_t *positions,
-                                     struct pick *picks, struct dllm_error *error)
-{
-    for (int i = 0; i < logits.count; i += COPIED_ROWS) {
-        struct backend_rows part = {logits.buffer, logits.first + i,
-                                    MIN(logits.count - i, (int)COPIED_ROWS)};
-        struct pick_job job = {
-            .room = backend->picks, .rules = rules, .positions = positions + i, .picks = picks + i};
-
-        TRY(pick_copied(backend, part, &job, error));
-    }
-    return DLLM_OK;
-}
-
-/* --- rows that the device picks from --- */
 
 /* A list as bits; NULL for an empty one. */
 static cuda_id_set send_set(struct gpu_backend *backend, const int32_t *ids, int count,
@@ -264,24 +194,33 @@ static struct pick pick_of(const struct cuda_pick *pick)
                          .gap = pick->gap};
 }
 
+/* A row that the device refused, by the CPU's code, which has the message. */
+static enum dllm_status pick_on_host(struct gpu_backend *backend, const float *row,
+                                     const struct pick_rules *rules, int32_t position,
+                                     struct pick *pick, struct dllm_error *error)
+{
+    struct gpu_picks *room = backend->picks;
+
+    copy(backend, room->bad_row, row, sizeof *row * (size_t)room->vocab, cudaMemcpyDeviceToHost);
+    TRY(gpu_finish(backend, error));
+    return pick_row(room->bad_row, room->vocab, rules, position, room->scratch, pick, error);
+}
+
 enum dllm_status gpu_pick_rows(struct backend *base, struct backend_rows logits,
                                const struct pick_rules *rules, const int32_t *positions,
                                struct pick *picks, struct dllm_error *error)
 {
     struct gpu_backend *backend = gpu_of(base);
-    const struct cuda_pick_rules launch = describe_rules(rules);
     const struct cuda_pick *got = backend->picks->host.picks;
 
     gpu_ready(backend);
-    if (!cuda_pick_covers(&launch))
-        return pick_on_host(backend, logits, rules, positions, picks, error);
     TRY(pick_on_device(backend, logits, rules, positions, error));
     for (int i = 0; i < logits.count; i++)
-        if (got[i].state != CUDA_ROW_GOOD)
-            TRY(pick_on_host(backend, (struct backend_rows){logits.buffer, logits.first + i, 1},
-                             rules, positions + i, picks + i, error));
-        else
+        if (got[i].state == CUDA_ROW_GOOD)
             picks[i] = pick_of(&got[i]);
+        else
+            TRY(pick_on_host(backend, logits_row(logits, i), rules, positions[i], &picks[i],
+                             error));
     return DLLM_OK;
 }
 

@@ -139,13 +139,15 @@ static dllm_status pick_on_cpu(const Case &c, const float *logits, int vocab, in
 
 /* ---- Comparison ---- */
 
-/* Within 1e-5, and probabilities near 1 by what they lack; the CPU's own sum may be off by 2^-53
- * for each of the at most 2,309 ids. */
+/* Within 1e-5, and probabilities near 1 and entropies near 0 by what they lack; the CPU's own sum
+ * may be off by 2^-53 for each of the at most 2,309 ids. */
 static bool agree(double got, double want)
 {
     if (!(std::fabs(got - want) <= 1e-5 * std::fmax(1.0, std::fabs(want))))
         return false;
-    return !(want > 0.5 && want <= 1) || std::fabs(got - want) <= 1e-5 * (1 - want) + 3e-13;
+    if (want > 0.5 && want <= 1)
+        return std::fabs(got - want) <= 1e-5 * (1 - want) + 3e-13;
+    return !(want > -0.5 && want < 0) || std::fabs(got - want) <= 1e-5 * std::fabs(want) + 3e-12;
 }
 
 static void expect_pick(const Case &c, const cuda_pick &got, const pick &want, const char *where)
@@ -210,7 +212,7 @@ DEVICE_TEST(llada_without_temperature)
 
 DEVICE_TEST(llada_with_noise)
 {
-    for (const double temperature : {1e-3, 0.7, 20.0})
+    for (const double temperature : {1e-30, 0.7, 20.0})
         check_everywhere(llada(PICK_PROBABILITY, temperature), 2);
 }
 
@@ -235,6 +237,57 @@ DEVICE_TEST(draws_over_a_flat_row)
     const int vocab = 1100, rows = 60;
     check(dream(PICK_PROBABILITY, 1), Floats(size_t(rows * vocab), 0.25f), vocab);
     check(llada(PICK_PROBABILITY, 1), Floats(size_t(rows * vocab), 0.25f), vocab);
+}
+
+static Case filtered(double top_p, int top_k, pick_confidence confidence, double temperature)
+{
+    Case c = dream(confidence, temperature);
+    c.rules.top_p = top_p;
+    c.rules.top_k = top_k;
+    c.rules.runner_up = true;
+    return c;
+}
+
+/* The entropy of what survived tells one survivor more or less. */
+DEVICE_TEST(top_p)
+{
+    for (const int vocab : {1, 40, 512, 1000, 2309})
+        for (const Kind kind : {FLAT, PEAKED, HOLES})
+            for (const double top_p : {-1.0, 0.0, 0.3, 0.95, 0.9999999})
+                check(filtered(top_p, 0, PICK_NEG_ENTROPY, 0.7), random_rows(1, vocab, kind),
+                      vocab);
+}
+
+DEVICE_TEST(top_k)
+{
+    for (const int vocab : {1, 40, 1000})
+        for (const Kind kind : {FLAT, FEW_LEVELS, HOLES})
+            for (const int top_k : {1, 2, 30, 500, 5000})
+                check(filtered(1, top_k, PICK_NEG_ENTROPY, 0.7), random_rows(1, vocab, kind),
+                      vocab);
+}
+
+/* A cut among equal logits: top_p keeps the lowest ids of them, top_k all. */
+DEVICE_TEST(filters_cut_ties)
+{
+    for (const int vocab : {33, 700, 2309})
+        for (const double top_p : {0.1, 0.5, 0.77, 0.9, 0.99})
+            for (const double temperature : {0.0, 0.2, 1.0, 3.0})
+                check(filtered(top_p, temperature > 0.5 ? vocab / 3 : 0, PICK_NEG_ENTROPY,
+                               temperature),
+                      random_rows(1, vocab, FEW_LEVELS), vocab);
+    for (const double top_p : {0.25, 0.5, 0.75}) /* masses that are exact: the limit is met */
+        check(filtered(top_p, 0, PICK_NEG_ENTROPY, 1), Floats(700, -3), 700);
+}
+
+DEVICE_TEST(draws_of_what_filters_left)
+{
+    for (const double temperature : {0.0, 0.2, 1.0})
+        for (const pick_confidence confidence : {PICK_PROBABILITY, PICK_MARGIN, PICK_UNIFORM})
+            check(filtered(0.9, 50, confidence, temperature), random_rows(4, 1000, FLAT), 1000);
+    Case c = filtered(0.95, 0, PICK_PROBABILITY, 0.5);
+    c.banned = {0, 17, 999};
+    check(c, random_rows(3, 1000, PEAKED), 1000);
 }
 
 DEVICE_TEST(banned_and_deferred_ids)
@@ -338,23 +391,19 @@ DEVICE_TEST(a_row_alone_gets_the_same_pick)
     }
 }
 
-DEVICE_TEST(rules_that_are_not_covered)
+DEVICE_TEST(picking_refuses)
 {
     cuda_pick_rules rules = {};
     DeviceArray<float> logits(4);
     DeviceArray<int32_t> positions(1);
     DeviceArray<cuda_pick> picks(1);
-    rules.method = PICK_DREAM;
-    rules.top_p = 0.95;
-    expect(!cuda_pick_covers(&rules), "top_p is covered");
-    expect(cuda_pick_rows(logits.data, 1, 4, &rules, positions.data, picks.data, nullptr) ==
-               cudaErrorInvalidValue,
-           "top_p passed");
     rules.top_p = 1;
-    rules.top_k = 3;
-    expect(!cuda_pick_covers(&rules), "top_k is covered");
-    rules.method = PICK_LLADA; /* which has no filters */
-    expect(cuda_pick_covers(&rules), "LLaDA is not covered");
+    expect(cuda_pick_rows(logits.data, 1, PICK_DRAW_TOKEN, &rules, positions.data, picks.data,
+                          nullptr) == cudaErrorInvalidValue,
+           "a vocabulary that reaches into the draws passed");
+    expect(cuda_pick_rows(logits.data, -1, 4, &rules, positions.data, picks.data, nullptr) ==
+               cudaErrorInvalidValue,
+           "-1 rows passed");
     succeed(cuda_pick_rows(logits.data, 0, 4, &rules, positions.data, picks.data, nullptr),
             "no rows");
 }
