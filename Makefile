@@ -72,6 +72,7 @@ CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o) $(HUB_OBJ)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/obj/%.o)
 TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
+PRELOAD := $(BUILD)/tests/faults/preload.so
 
 .PHONY: all objects tests tools sanitized test check bench lint install uninstall deb clean help
 .SECONDARY:
@@ -122,8 +123,14 @@ $(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/internal.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
+# Stands before libc in tests/faults.
+$(PRELOAD): tests/faults/preload.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC    $<")
+	$(Q)$(CC) -shared -fPIC -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $< -ldl -o $@
+
 objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
-tests: $(TESTS)
+tests: $(TESTS) $(PRELOAD)
 tools: $(TOOLS)
 
 # The sanitizers' build: what reads bytes from strangers is tested twice.

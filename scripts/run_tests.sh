@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test, one line each, and ends with "N passed, M failed[, K skipped]".
-# usage: scripts/run_tests.sh [check|lint|unit|model|cli|tty|peer|sanitized]...
+# usage: scripts/run_tests.sh [check|lint|unit|model|cli|faults|tty|peer|sanitized]...
 #
 # A C program's tests are counted by cmocka's closing lines; a script may end with the line above; any
 # other program counts as one test. Exit status 77 means skipped. The log of each is kept in
@@ -137,6 +137,7 @@ run_part() {
         ;;
     unit | check | model) run_programs "$1" ;;
     cli) run_cli ;;
+    faults) run_scripts faults 'tests/faults/test_*.py' ;;
     tty) run_scripts tty 'tests/tty/test_*.py' ;;
     peer) run_scripts peer 'tests/peer/test_*.sh' ;;
     sanitized) run_sanitized ;;
@@ -147,7 +148,7 @@ run_part() {
     esac
 }
 
-[ $# -gt 0 ] || set -- lint unit check model cli tty sanitized peer
+[ $# -gt 0 ] || set -- lint unit check model cli faults tty sanitized peer
 for part in "$@"; do run_part "$part"; done
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -313,6 +313,7 @@ static void converse(struct chat *chat)
         chat->problems += take_line(chat, line, &over) != CLI_OK;
         free(line);
     }
+    chat->problems += line_failed(chat->reader);
     if (line_is_typed() && !over)
         fputc('\n', stderr);
 }

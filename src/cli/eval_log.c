@@ -69,7 +69,7 @@ static int take_lines(struct eval_log *log, long *end)
 {
     char *line = NULL;
     size_t size = 0;
-    ssize_t length;
+    ssize_t length = 0;
     json_t *row;
     int code = CLI_OK;
 
@@ -81,6 +81,9 @@ static int take_lines(struct eval_log *log, long *end)
         *end += length;
     }
     free(line);
+    if (!code && !feof(log->file) && length < 0)
+        code = cli_fail(CLI_FAILURE, "the results file could not be read to its end: %s",
+                        strerror(errno));
     return code;
 }
 
@@ -128,7 +131,7 @@ static int append(struct eval_log *log, int arm, int question, const struct eval
                   out_json_text(answer->output, strlen(answer->output)), "forward_passes",
                   answer->forward_passes, "rows_computed", (json_int_t)answer->rows, "tokens",
                   answer->tokens, "seconds", answer->seconds);
-    char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *line = row ? out_json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     bool fine = line && fprintf(log->file, "%s\n", line) > 0 && fflush(log->file) == 0;
 
     free(line);

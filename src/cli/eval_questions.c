@@ -60,6 +60,9 @@ static int read_rows(FILE *file, int every, int limit, struct eval_questions *ou
         number++;
     }
     free(line);
+    if (!code && !feof(file))
+        code = cli_fail(CLI_FAILURE, "the questions could not be read to their end: %s",
+                        strerror(errno));
     return code;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ enum { HISTORY_LINES = 1000 };
 
 struct line_reader {
     char *history_path; /* NULL: none */
+    bool failed;
 #ifdef DLLM_LIBEDIT
     EditLine *editor; /* NULL: plain reading */
     History *history;
@@ -33,7 +35,7 @@ bool line_is_typed(void)
     return isatty(STDIN_FILENO);
 }
 
-static char *read_plain(void)
+static char *read_plain(struct line_reader *reader)
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -44,6 +46,9 @@ static char *read_plain(void)
     size = getline(&line, &capacity, stdin);
     if (size < 0) {
         free(line);
+        reader->failed = !feof(stdin);
+        if (reader->failed)
+            cli_fail(CLI_FAILURE, "standard input could not be read: %s", strerror(errno));
         return NULL;
     }
     if (size && line[size - 1] == '\n')
@@ -200,8 +205,12 @@ char *line_read(struct line_reader *reader)
     if (reader->editor)
         return read_edited(reader);
 #endif
-    (void)reader;
-    return read_plain();
+    return read_plain(reader);
+}
+
+bool line_failed(const struct line_reader *reader)
+{
+    return reader->failed;
 }
 
 void line_close(struct line_reader *reader)

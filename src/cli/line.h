@@ -14,8 +14,13 @@ struct line_reader;
 struct line_reader *line_open(const char *history);
 
 /* The next line without its end, owned by the caller; NULL at the end of the
- * input. ctrl-c in the editor gives up the line at hand and starts another. */
+ * input, or when it cannot be read (line_failed). ctrl-c in the editor gives up the
+ * line at hand and starts another. */
 char *line_read(struct line_reader *reader);
+
+/* Whether the last line_read ended for want of memory or by a read error, which it
+ * printed a message about. */
+bool line_failed(const struct line_reader *reader);
 
 /* Writes the history. Takes NULL. */
 void line_close(struct line_reader *reader);

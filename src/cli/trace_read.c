@@ -137,7 +137,9 @@ static bool take_value(struct reader *reader, json_t *value)
         reader->end = json_incref(value);
         return true;
     }
-    return check_step(reader, value) && json_array_append(reader->steps, value) == 0;
+    if (!check_step(reader, value))
+        return false;
+    return json_array_append(reader->steps, value) == 0 || fail(reader, "out of memory");
 }
 
 static bool take_line(struct reader *reader, const char *line, size_t size)
@@ -177,7 +179,9 @@ json_t *trace_read(const char *path, bool *whole)
 
     if (prompt_read_file(path, &text))
         goto done;
-    if (take_lines(&reader, &text)) {
+    if (!reader.steps) {
+        cli_fail(CLI_FAILURE, "out of memory");
+    } else if (take_lines(&reader, &text)) {
         trace = json_pack("{s:O, s:O, s:O}", "header", reader.header, "steps", reader.steps, "end",
                           reader.end ? reader.end : json_null());
         if (!trace)
