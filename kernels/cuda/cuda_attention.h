@@ -7,7 +7,8 @@
  *   keys, values and the softmax's weights are rounded to f16, everything else
  *   is f32. A key or value above 65504 becomes infinite and shows as NaN.
  * - exact: f32 on the ordinary cores, to the bit what the CPU's attention
- *   computes. For models with F32 weights, where ids must be the CPU's.
+ *   computes. The other kernels have the CPU's bits anyway (but for products with
+ *   F16 and BF16 weights), so that with it a model's logits are the CPU's.
  *
  * Pointers, stream, errors and threads: as in cuda_rows.h.
  */

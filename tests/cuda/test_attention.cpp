@@ -144,9 +144,9 @@ DEVICE_TEST(exact_has_the_bits_of_the_cpu)
 {
     check_exact({1, 1, 32, 0, 0}, 1, 1, 1, false);
     check_exact({2, 1, 64, 4, 8}, 9, 17, 1, true);
-    check_exact({4, 2, 96, 0, 4}, 8, 128, 5, false);
+    check_exact({4, 2, 96, 0, 4}, 33, 128, 5, false);
     check_exact({2, 2, 128, 8, 0}, 7, 129, 2, true);
-    check_exact({3, 3, 32, 0, 0}, 23, 300, 1, false);
+    check_exact({3, 3, 32, 0, 0}, 65, 300, 1, false);
     check_exact({1, 1, 160, 0, 0}, 2, 140, 1, false);
     check_exact({2, 1, 256, 4, 4}, 5, 31, 1, true);
 }
