@@ -574,7 +574,7 @@ struct dllm_likelihood {
     double log_likelihood; /* of the whole answer, natural */
     double standard_error; /* of that, from the batches; NaN if there is one alone */
     int samples;
-    int forward_passes; /* a guided sample counts two */
+    int forward_passes; /* samples with the same masks share one; guidance doubles them */
     double seconds;
 };
 

@@ -1,11 +1,12 @@
 /*
  * score.c: batches of samples; in each, how many tokens every sample masks, which
  * ones, and their cross entropies from the model, as many canvases at once as it
- * takes.
+ * takes. Samples with the same masks have the same loss, which is computed once.
  */
 #include "score.h"
 
 #include "compiler.h"
+#include "mask_sets.h"
 #include "rank.h"
 #include "rng.h"
 
@@ -24,11 +25,15 @@ struct run {
     struct dllm_likelihood *result;
     struct dllm_error *error;
     int length, tokens, batch, at_once;
+    struct mask_sets sets;
+    int queued;                    /* canvases laid out, not yet run */
+    int first_queued;              /* set of the first of them; the others' follow */
     double *losses;                /* [at_once, tokens] */
     double *sums;                  /* [batch] each sample's part of the estimate */
     struct rank *ranks;            /* [tokens] */
     struct score_canvas *canvases; /* [at_once] */
     int *counts;                   /* [batch] masked tokens */
+    int *set_of;                   /* [batch] */
     int32_t *targets;              /* [at_once, tokens] */
     double *means;                 /* [batches] of the sums */
 };
@@ -80,7 +85,7 @@ static size_t cut(struct run *run, char *memory)
     size_t batch = (size_t)run->batch;
     size_t tokens = (size_t)run->tokens, length = (size_t)run->length;
     size_t at_once = (size_t)run->at_once;
-    size_t ids = at_once * (length * 2 + tokens * 2) + batch;
+    size_t ids = at_once * (length * 2 + tokens * 2) + 2 * batch;
     size_t batches = (size_t)DIV_UP(run->options->samples, run->batch);
     size_t bytes = (at_once * tokens + batch + batches) * sizeof *run->losses +
                    tokens * sizeof *run->ranks + at_once * sizeof *run->canvases;
@@ -101,6 +106,7 @@ static size_t cut(struct run *run, char *memory)
                                   .rows = at + length * 2};
     run->targets = at;
     run->counts = at + at_once * tokens;
+    run->set_of = run->counts + batch;
     return bytes + ids * sizeof *at;
 }
 
@@ -118,7 +124,8 @@ static void mask_tokens(const struct run *run, int sample, int count, int32_t *a
         answer[run->ranks[i].index] = run->model->mask_id;
 }
 
-static void list_masked(const struct run *run, struct score_canvas *canvas, int32_t *targets)
+/* Rows and targets of the masks of a canvas; the targets' number. */
+static int list_masked(const struct run *run, struct score_canvas *canvas, int32_t *targets)
 {
     int prompt = (int)run->query->prompt_count;
 
@@ -129,11 +136,11 @@ static void list_masked(const struct run *run, struct score_canvas *canvas, int3
             canvas->rows[canvas->count] = MAX(row, 0);
             targets[canvas->count++] = run->query->answer[i];
         }
+    return canvas->count;
 }
 
-/* Fills canvas and targets [count] of a sample that masks `count` tokens. */
-static void lay_out(const struct run *run, int sample, int count, struct score_canvas *canvas,
-                    int32_t *targets)
+/* Fills the canvas of a sample that masks `count` tokens. */
+static void lay_out(const struct run *run, int sample, int count, struct score_canvas *canvas)
 {
     size_t prompt = run->query->prompt_count, tokens = (size_t)run->tokens;
 
@@ -141,7 +148,6 @@ static void lay_out(const struct run *run, int sample, int count, struct score_c
         memcpy(canvas->ids, run->query->prompt, prompt * sizeof *canvas->ids);
     memcpy(canvas->ids + prompt, run->query->answer, tokens * sizeof *canvas->ids);
     mask_tokens(run, sample, count, canvas->ids + prompt);
-    list_masked(run, canvas, targets);
     if (!canvas->unguided)
         return;
     for (size_t i = 0; i < prompt; i++)
@@ -170,27 +176,52 @@ static enum dllm_status add_up(const struct run *run, const struct score_canvas 
 
 /* --- batches --- */
 
-/* Samples [first, first + count) of the run; sums and counts are theirs. */
-static enum dllm_status run_together(struct run *run, int first, const int *counts, int count,
-                                     double *sums)
+/* The losses of the sets that wait. */
+static enum dllm_status run_queued(struct run *run)
 {
     struct score_request request = {.canvases = run->canvases,
-                                    .canvas_count = count,
+                                    .canvas_count = run->queued,
                                     .length = run->length,
                                     .targets = run->targets,
                                     .cfg_scale = run->options->cfg_scale};
     const double *losses = run->losses;
 
-    for (int i = 0; i < count; i++) {
-        lay_out(run, first + i, counts[i], &run->canvases[i], run->targets + request.target_count);
-        request.target_count += run->canvases[i].count;
-    }
+    if (run->queued == 0)
+        return DLLM_OK;
+    for (int i = 0; i < run->queued; i++)
+        request.target_count +=
+            list_masked(run, &run->canvases[i], run->targets + request.target_count);
     TRY(run->model->losses(run->model->context, &request, run->losses, run->error));
-    run->result->forward_passes += run->options->cfg_scale > 0 ? 2 * count : count;
-    for (int i = 0; i < count; i++) {
-        TRY(add_up(run, &run->canvases[i], losses, &sums[i]));
+    run->result->forward_passes += run->options->cfg_scale > 0 ? 2 * run->queued : run->queued;
+    for (int i = 0; i < run->queued; i++) {
+        TRY(add_up(run, &run->canvases[i], losses, &run->sets.losses[run->first_queued + i]));
         losses += run->canvases[i].count;
     }
+    run->first_queued += run->queued;
+    run->queued = 0;
+    return DLLM_OK;
+}
+
+/* Samples [first, first + count) of the run into sums. */
+static enum dllm_status run_samples(struct run *run, int first, int count)
+{
+    size_t prompt = run->query->prompt_count;
+
+    run->first_queued = run->sets.count;
+    for (int i = 0; i < count; i++) {
+        struct score_canvas *canvas = &run->canvases[run->queued];
+        bool added;
+        lay_out(run, first + i, run->counts[i], canvas);
+        run->set_of[i] = mask_sets_find(&run->sets, canvas->ids + prompt, run->tokens,
+                                        run->model->mask_id, &added);
+        run->queued += added;
+        if (run->queued == run->at_once)
+            TRY(run_queued(run));
+    }
+    TRY(run_queued(run));
+    for (int i = 0; i < count; i++)
+        run->sums[i] = run->sets.losses[run->set_of[i]];
+    mask_sets_end_batch(&run->sets);
     return DLLM_OK;
 }
 
@@ -209,9 +240,7 @@ static enum dllm_status run_batch(struct run *run, int index, int first, int cou
     int first_count = 1 + MIN((int)(u * run->tokens), run->tokens - 1);
 
     score_mask_counts(first_count, run->tokens, count, run->counts);
-    for (int i = 0; i < count; i += run->at_once)
-        TRY(run_together(run, first + i, run->counts + i, MIN(run->at_once, count - i),
-                         run->sums + i));
+    TRY(run_samples(run, first, count));
     run->means[index] = mean_of(run->sums, count);
     return DLLM_OK;
 }
@@ -269,13 +298,17 @@ enum dllm_status score_run(const struct score_model *model, const struct dllm_sc
     run.batch = MIN(options->batch, options->samples);
     run.at_once = MIN(model->canvases_at_once, run.batch);
     bytes = cut(&run, NULL);
+    TRY(mask_sets_create(&run.sets, run.tokens, run.batch, error));
     memory = malloc(bytes);
-    if (!memory)
-        return status_no_memory(error, bytes);
-    cut(&run, memory);
-    status = run_batches(&run);
+    if (memory) {
+        cut(&run, memory);
+        status = run_batches(&run);
+    } else {
+        status = status_no_memory(error, bytes);
+    }
     if (status == DLLM_OK)
         conclude(&run);
     free(memory);
+    mask_sets_free(&run.sets);
     return status;
 }

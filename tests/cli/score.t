@@ -22,8 +22,8 @@ $ for m in llada-Q4_K_M dream-Q4_K_M; do
 > PY
 > done
 % python3
-| True 1 5 5 None
-| True 1 5 5 None
+| True 1 5 1 None
+| True 1 5 1 None
 
 # Threads, CPU level and samples that share a pass change no bit; seed, samples and batch do.
 $ go() { dllm score --prompt "Sort the words lion, bear, fox." --answer "bear, fox, lion" --json "$@" | cut -d, -f1-4; }
@@ -49,7 +49,7 @@ $ cat > in.jsonl <<'J'
 > print(json.loads(alone)["log_likelihood"] == rows[1]["log_likelihood"])
 > PY
 % python3
-| [('right', 1, 2, 32, 32), ('wrong', 2, 2, 16, 16), (3, 3, 2, 32, 32), ('talk', 4, 3, 32, 64)]
+| [('right', 1, 2, 32, 3), ('wrong', 2, 2, 16, 3), (3, 3, 2, 32, 3), ('talk', 4, 3, 32, 14)]
 | True ['id', 'line', 'log_likelihood', 'standard_error', 'tokens', 'samples', 'forwards', 'seconds']
 | True
 

@@ -2,8 +2,10 @@
  * test_score.c: the estimate of an answer's log-likelihood, on the toy model.
  * What would break: the spread of mask counts, masks that fall on the prompt, a sum
  * that is not divided by the masked share, guidance, the shift, an estimate that
- * depends on how many canvases share a pass.
+ * depends on how many canvases share a pass; equal masks that are scored twice, or
+ * unequal ones taken for equal.
  */
+#include "mask_sets.h"
 #include "toy_model.h"
 
 #include <math.h>
@@ -54,10 +56,10 @@ static void test_published(void **state)
     assert_true(fabs(bench_run(&bench) - -1.6135201) < 1e-7);
     assert_true(bench.result.standard_error < 1e-12);
     assert_int_equal(bench.result.samples, 128);
-    assert_int_equal(bench.result.forward_passes, 128);
+    assert_int_equal(bench.result.forward_passes, 1);
     bench.options.cfg_scale = 1.5;
     assert_true(fabs(bench_run(&bench) - -1.6047683) < 1e-7);
-    assert_int_equal(bench.result.forward_passes, 256);
+    assert_int_equal(bench.result.forward_passes, 2);
 }
 
 /* By hand: evenly through 1..N from `first` on, halves to even, wrapped. */
@@ -92,7 +94,9 @@ static void test_mask_counts(void **state)
 struct watcher {
     const struct dllm_score_query *query;
     bool shift, guided;
-    int canvases, masked[6]; /* how often each token of the answer was masked */
+    int only; /* the token that has a loss; -1: all have */
+    int canvases;
+    bool seen[64]; /* [set of masks] */
 };
 
 static enum dllm_status watch(void *context, const struct score_request *request, double *losses,
@@ -105,6 +109,7 @@ static enum dllm_status watch(void *context, const struct score_request *request
     for (int i = 0; i < request->canvas_count; i++, watcher->canvases++) {
         const struct score_canvas *canvas = &request->canvases[i];
         const int32_t *row = canvas->rows;
+        int set = 0;
         assert_memory_equal(canvas->ids, prompt, sizeof prompt);
         assert_int_equal(canvas->unguided != NULL, watcher->guided);
         for (int p = 0; p < request->length; p++) {
@@ -113,39 +118,52 @@ static enum dllm_status watch(void *context, const struct score_request *request
                 assert_int_equal(canvas->unguided[p], given);
             if (p < 3 || canvas->ids[p] != TOY_MASK)
                 continue;
-            watcher->masked[p - 3]++;
+            set |= 1 << (p - 3);
             assert_int_equal(*row++, p - watcher->shift);
             assert_int_equal(*target++, watcher->query->answer[p - 3]);
-            /* A sum of one a token, divided by the share: N whatever is masked. */
-            *losses++ = 1;
+            *losses++ = watcher->only < 0 || watcher->only == p - 3;
         }
         assert_int_equal(row - canvas->rows, canvas->count);
+        assert_false(watcher->seen[set]);
+        watcher->seen[set] = true;
     }
     assert_int_equal(target - request->targets, request->target_count);
     return DLLM_OK;
 }
 
-static void test_canvases(void **state)
+static double watched(struct watcher watcher, struct bench *bench)
 {
     static const int32_t answer[] = {5, 2, 0, 7, 7, 1};
 
+    bench_open(bench, answer, 6);
+    watcher.query = &bench->query;
+    bench->options.cfg_scale = watcher.guided ? 1 : 0;
+    bench->options.samples = 600;
+    bench->model = (struct score_model){watch, &watcher, watcher.shift, TOY_MASK, 5};
+    assert_int_equal(
+        score_run(&bench->model, &bench->query, &bench->options, &bench->result, &bench->error), 0);
+    assert_in_range(watcher.canvases, 55, 63); /* of the 63 sets */
+    assert_int_equal(bench->result.forward_passes, watcher.canvases * (1 + watcher.guided));
+    return bench->result.log_likelihood;
+}
+
+static void test_canvases(void **state)
+{
+    struct bench bench;
+
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
-        struct watcher watcher = {.shift = variant & 1, .guided = variant >> 1};
-        struct bench bench;
+        struct watcher watcher = {.shift = variant & 1, .guided = variant >> 1, .only = -1};
 
-        bench_open(&bench, answer, 6);
-        watcher.query = &bench.query;
-        bench.options.cfg_scale = watcher.guided ? 1 : 0;
-        bench.options.samples = 600;
-        bench.model = (struct score_model){watch, &watcher, watcher.shift, TOY_MASK, 5};
-        assert_int_equal(
-            score_run(&bench.model, &bench.query, &bench.options, &bench.result, &bench.error), 0);
-        assert_true(fabs(bench.result.log_likelihood - -6) < 1e-12);
-        assert_int_equal(watcher.canvases, 600);
-        /* Of 1 to 6 masks, 3.5 in the mean: each token in 7 of 12 samples, 350 of 600. */
-        for (int i = 0; i < 6; i++)
-            assert_in_range(watcher.masked[i], 300, 400);
+        /* A sum of one a token, divided by the share: N whatever is masked. */
+        assert_true(fabs(watched(watcher, &bench) - -6) < 1e-12);
+    }
+    /* A token is in a sample as often as its share of masks says: that makes one again. */
+    for (int only = 0; only < 6; only++) {
+        double found = watched((struct watcher){.only = only}, &bench);
+
+        assert_true(fabs(found - -1) < 4 * bench.result.standard_error);
+        assert_true(bench.result.standard_error < 0.1);
     }
 }
 
@@ -160,7 +178,7 @@ static void test_deterministic(void **state)
     (void)state;
     bench_open(&bench, answer, 4);
     one = bench_run(&bench);
-    assert_int_equal(bench.result.forward_passes, 128);
+    assert_int_equal(bench.result.forward_passes, 15);
     assert_true(bench.result.standard_error > 0);
     for (int at_once = 1; at_once < 20; at_once += 6) {
         bench.model.canvases_at_once = at_once;
@@ -177,6 +195,42 @@ static void test_deterministic(void **state)
         bench_run(&bench);
         assert_true(fabs(bench.result.log_likelihood - exact) < 5 * bench.result.standard_error);
     }
+}
+
+/* The answer of 130 tokens with those masked that are the bits of number, from token
+ * `first` on. */
+static int find(struct mask_sets *sets, int number, int first, bool *added)
+{
+    int32_t answer[130] = {0};
+
+    for (int bit = 0; bit < 20; bit++)
+        answer[first + bit] = number >> bit & 1 ? TOY_MASK : 0;
+    return mask_sets_find(sets, answer, 130, TOY_MASK, added);
+}
+
+/* Each set has its own number, in any word of it, and keeps it until the batch ends;
+ * then the first ones stay. */
+static void test_mask_sets(void **state)
+{
+    enum { BATCH = 16 };
+    struct mask_sets sets;
+    bool added;
+
+    (void)state;
+    assert_int_equal(mask_sets_create(&sets, 130, BATCH, NULL), DLLM_OK);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < MASK_SETS_MOST + BATCH; i++) {
+            assert_int_equal(find(&sets, i + 1, i % 3 * 55, &added), i);
+            assert_int_equal(added, round == 0);
+        }
+    mask_sets_end_batch(&sets);
+    assert_int_equal(find(&sets, MASK_SETS_MOST, (MASK_SETS_MOST - 1) % 3 * 55, &added),
+                     MASK_SETS_MOST - 1);
+    assert_false(added);
+    assert_int_equal(find(&sets, MASK_SETS_MOST + 1, MASK_SETS_MOST % 3 * 55, &added),
+                     MASK_SETS_MOST);
+    assert_true(added);
+    mask_sets_free(&sets);
 }
 
 static int stop_at_32(void *context, int done, int samples)
@@ -216,7 +270,7 @@ static void test_refused(void **state)
     bench.options.cfg_scale = -1;
     assert_refused(&bench, DLLM_ERROR_USAGE, "cfg_scale is -1");
     bench.options.cfg_scale = 0;
-    bench.toy.fail_at = 3;
+    bench.toy.fail_at = 1;
     assert_refused(&bench, DLLM_ERROR_NUMERIC, "row 3 of the scores");
     bench.toy.fail_at = 0;
     bench.options.on_samples = stop_at_32;
@@ -233,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published), cmocka_unit_test(test_mask_counts),
         cmocka_unit_test(test_canvases),  cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_mask_sets), cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
