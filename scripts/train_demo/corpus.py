@@ -2,7 +2,8 @@
 
 A kind is a function from a random generator to an Item. Two sorts of kinds:
   recall   a finite list of facts, each with three phrasings; one phrasing of every fact (chosen by
-           a hash) is held out, so that a fact is always trained, but never in the held-out words;
+           a hash) is held out, so that a fact is always trained, but never in the held-out words.
+           MORE phrasings teach that the words around a fact do not change it;
   free     contents drawn at random (digits, letters, names); a tenth of the contents (again by a
            hash) is held out in every phrasing.
 `draw(rng, kind, held_out)` gives a question of one side or the other, never of both.
@@ -19,10 +20,37 @@ HELD_OUT_SHARE = 10  # one content in ten
 
 @dataclass(frozen=True)
 class Item:
-    """One fact: key names it whatever the phrasing, questions are its phrasings."""
+    """One fact: key names it whatever the phrasing, questions are its phrasings; those in `more`
+    come in at the last stage of training and are never held out."""
     key: str
     questions: tuple
     answer: str
+    more: tuple = ()
+
+
+# Further phrasings of the facts; {} is the word or row that the question is about.
+MORE = {
+    "times": ("Calculate {}.", "How much is {}?", "Give the product {}.", "{} is how much?",
+              "Work out {}.", "Tell me {}."),
+    "capital": ("Tell me the capital of {}.", "What city is the capital of {}?",
+                "Say the capital of {}.", "{} has which capital?", "Give the capital of {}.",
+                "The capital of {} is which city?"),
+    "opposite": ("Tell me the opposite of {}.", "What word is the opposite of {}?",
+                 "Say the opposite of {}.", "{} has which opposite?", "Give the opposite of {}.",
+                 "The opposite of {} is which word?"),
+    "neighbour": ("Tell me the {}.", "Say the {}.", "Give the {}.", "The {} is which?",
+                  "Which is the {}?", "What comes as the {}?"),
+    "spell": ("Tell me how to spell {}.", "Say the letters of {}.", "Please spell {}.",
+              "{} is spelled how?", "Give the letters of {}.", "Write {} letter by letter."),
+    "letters": ("Tell me how many letters {} has.", "Say how many letters are in {}.",
+                "The word {} has how many letters?", "{} has how many letters?",
+                "Give the number of letters in {}.", "How long is the word {}?"),
+    "plural": ("Tell me the plural of {}.", "What word is the plural of {}?",
+               "Say the plural of {}.", "{} has which plural?", "Give the plural of {}.",
+               "The plural of {} is which word?"),
+    "count": ("Tell me how many: {}", "Say how many marks: {}", "Give the number of marks: {}",
+              "How many: {}", "The number of marks here: {}", "Count these: {}"),
+}
 
 
 def digest(text):
@@ -32,6 +60,12 @@ def digest(text):
 
 def item(key, answer, *questions):
     return Item(key, questions, str(answer))
+
+
+def fact(kind, key, subject, answer, *questions):
+    """An item of a recall kind; subject is what the further phrasings name."""
+    more = tuple(phrase.format(subject) for phrase in MORE[kind])
+    return Item(key, questions, str(answer), more)
 
 
 def add(rng):
@@ -88,18 +122,20 @@ def story(rng):
 
 
 def times_facts():
-    return [item(f"{a}x{b}", a * b, f"What is {a} times {b}?", f"What is {a} x {b}?",
-                 f"Multiply {a} by {b}.") for a in range(1, 13) for b in range(1, 13)]
+    return [fact("times", f"{a}x{b}", f"{a} times {b}" if (a + b) % 2 else f"{a} x {b}", a * b,
+                 f"What is {a} times {b}?", f"What is {a} x {b}?", f"Multiply {a} by {b}.")
+            for a in range(1, 13) for b in range(1, 13)]
 
 
 def capital_facts():
-    return [item(land, city, f"What is the capital of {land}?", f"Name the capital of {land}.",
-                 f"Which city is the capital of {land}?") for land, city in words.CAPITALS.items()]
+    return [fact("capital", land, land, city, f"What is the capital of {land}?",
+                 f"Name the capital of {land}.", f"Which city is the capital of {land}?")
+            for land, city in words.CAPITALS.items()]
 
 
 def opposite_facts():
     both = words.OPPOSITES + [(b, a) for a, b in words.OPPOSITES]
-    return [item(a, b, f"What is the opposite of {a}?", f"Name the opposite of {a}.",
+    return [fact("opposite", a, a, b, f"What is the opposite of {a}?", f"Name the opposite of {a}.",
                  f"Which word is the opposite of {a}?") for a, b in both]
 
 
@@ -108,7 +144,8 @@ def neighbour_facts():
     for unit, names in (("day", words.DAYS), ("month", words.MONTHS)):
         for i, name in enumerate(names):
             for word, step in (("after", 1), ("before", -1)):
-                facts.append(item(f"{word} {name}", names[(i + step) % len(names)],
+                facts.append(fact("neighbour", f"{word} {name}", f"{unit} {word} {name}",
+                                  names[(i + step) % len(names)],
                                   f"Which {unit} comes {word} {name}?",
                                   f"What {unit} is {word} {name}?",
                                   f"Name the {unit} {word} {name}."))
@@ -116,18 +153,20 @@ def neighbour_facts():
 
 
 def spell_facts():
-    return [item(w, "-".join(w), f"Spell {w}.", f"How do you spell {w}?", f"Spell the word {w}.")
-            for w in words.SPELL_WORDS]
+    return [fact("spell", w, w, "-".join(w), f"Spell {w}.", f"How do you spell {w}?",
+                 f"Spell the word {w}.") for w in words.SPELL_WORDS]
 
 
 def letter_facts():
-    return [item(w, len(w), f"How many letters are in {w}?", f"How many letters does {w} have?",
-                 f"Count the letters in {w}.") for w in words.SPELL_WORDS]
+    return [fact("letters", w, w, len(w), f"How many letters are in {w}?",
+                 f"How many letters does {w} have?", f"Count the letters in {w}.")
+            for w in words.SPELL_WORDS]
 
 
 def plural_facts():
-    return [item(one, many, f"What is the plural of {one}?", f"Name the plural of {one}.",
-                 f"Which word is the plural of {one}?") for one, many in words.PLURALS.items()]
+    return [fact("plural", one, one, many, f"What is the plural of {one}?",
+                 f"Name the plural of {one}.", f"Which word is the plural of {one}?")
+            for one, many in words.PLURALS.items()]
 
 
 def count_facts():
@@ -135,8 +174,8 @@ def count_facts():
     for symbol in words.SYMBOLS:
         for n in range(1, 10):
             row = " ".join([symbol] * n)
-            facts.append(item(row, n, f"Count the marks: {row}", f"How many marks are here: {row}",
-                              f"Count: {row}"))
+            facts.append(fact("count", row, row, n, f"Count the marks: {row}",
+                              f"How many marks are here: {row}", f"Count: {row}"))
     return facts
 
 
@@ -148,19 +187,22 @@ RECALL = {"times": times_facts(), "capital": capital_facts(), "opposite": opposi
 KINDS = list(FREE) + list(RECALL)
 
 
-def draw(rng, kind, held_out=False):
-    """A (question, answer) of the kind, from the training or the held-out side."""
+def draw(rng, kind, held_out=False, more=False):
+    """A (question, answer) of the kind, from the training or the held-out side; more: every second
+    question about a fact in one of its further phrasings."""
     if kind in RECALL:
-        fact = rng.choice(RECALL[kind])
-        hidden = digest(fact.key) % len(fact.questions)
+        known = rng.choice(RECALL[kind])
+        hidden = digest(known.key) % len(known.questions)
         if held_out:
-            return fact.questions[hidden], fact.answer
-        shown = [q for i, q in enumerate(fact.questions) if i != hidden]
-        return rng.choice(shown), fact.answer
+            return known.questions[hidden], known.answer
+        shown = [q for i, q in enumerate(known.questions) if i != hidden]
+        if more and rng.random() < 0.5:
+            shown = known.more
+        return rng.choice(shown), known.answer
     while True:
-        fact = FREE[kind](rng)
-        if (digest(fact.key) % HELD_OUT_SHARE == 0) == held_out:
-            return rng.choice(fact.questions), fact.answer
+        made = FREE[kind](rng)
+        if (digest(made.key) % HELD_OUT_SHARE == 0) == held_out:
+            return rng.choice(made.questions), made.answer
 
 
 def held_out_set(per_kind, seed):

@@ -1,6 +1,10 @@
 """Trains the demo model on the generated corpus; can be stopped and resumed at any time.
 
   train.py --out DIR [--steps N] [--stop S] [--resume]
+  train.py --out DIR --start MODEL.gguf [--steps N] [--stop S] [--resume]
+
+Without --start the first stage, from nothing: each fact in few words. With it the last one, from the
+weights and the vocabulary of an exported file: shorter, slower, more phrasings of each fact.
 
 The parameters after step s are a function of s, N and the seeds alone (on one machine and torch),
 however often the training was stopped and resumed.
@@ -20,6 +24,7 @@ import os
 import random
 import struct
 import time
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -27,9 +32,9 @@ import torch.nn.functional as F
 import bpe
 import corpus
 import model as demo
+import start
 
 SEED = 20
-STEPS = 6000
 BATCH = 128
 LONGEST_TO_SHORTEST = 1.25  # in a group of sequences that is padded to one length
 CANVASES = (32, 64, 64, 128)
@@ -46,6 +51,25 @@ EARLY = {"add": 6, "subtract": 6, "times": 3, "reverse": 3, "sort_digits": 2, "s
 LATE = {"add": 7, "subtract": 6.5, "times": 3, "reverse": 4, "sort_digits": 1, "sort_words": 1.5,
         "compare": 5, "successor": 2.5, "story": 1, "letters": 1.5, "spell": 2.5, "count": 2.5,
         "capital": 1.5}
+# Facts are what the first stage leaves uncertain.
+LAST = {"add": 5, "subtract": 4, "times": 3.5, "reverse": 2, "sort_digits": 2, "sort_words": 1,
+        "compare": 3, "successor": 2, "story": 1.5, "letters": 2.5, "spell": 4, "count": 2,
+        "capital": 3, "opposite": 2, "plural": 2, "neighbour": 1.5}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What differs between the stages; early and late: shares of the kinds at the start and the end."""
+    steps: int
+    seed: int
+    rate: float  # of MUON_LR and ADAM_LR
+    early: dict
+    late: dict
+    more: bool  # further phrasings of facts
+
+
+FIRST_STAGE = Stage(6000, SEED, 1.0, EARLY, LATE, False)
+LAST_STAGE = Stage(2000, SEED + 2, 0.4, LAST, LAST, True)
 
 
 def make_tokenizer(path):
@@ -62,21 +86,21 @@ def make_tokenizer(path):
         return bpe.Tokenizer(json.load(file))
 
 
-def draw_question(rng, kind, progress):
+def draw_question(rng, kind, stage, progress):
     """A training question; asking for the smaller number comes in over the first quarter, since
     as many questions of both sorts from the start leave no first step better than guessing."""
     while True:
-        question, answer = corpus.draw(rng, kind)
+        question, answer = corpus.draw(rng, kind, more=stage.more)
         if "smaller" not in question or rng.random() < 0.15 + 4 * progress:
             return question, answer
 
 
-def draw_sequence(rng, tok, progress):
+def draw_sequence(rng, tok, stage, progress):
     """(prompt ids, answer ids with eot and end-of-text, probability of masks in the tail)."""
-    weights = [(1 - progress) * EARLY.get(k, 0.6) + progress * LATE.get(k, 0.8)
+    weights = [(1 - progress) * stage.early.get(k, 0.6) + progress * stage.late.get(k, 0.8)
                for k in corpus.KINDS]
     kind = rng.choices(corpus.KINDS, weights)[0]
-    question, answer = draw_question(rng, kind, progress)
+    question, answer = draw_question(rng, kind, stage, progress)
     prompt = tok.encode_chat(question)
     body = tok.encode(answer) + [tok.eot]
     if rng.random() < 0.02 + 0.16 * progress:
@@ -108,10 +132,10 @@ def cut_groups(drawn):
     return zip(starts, starts[1:] + [len(drawn)])
 
 
-def draw_groups(rng, tok, progress, part):
+def draw_groups(rng, tok, stage, progress, part):
     """One process's half of a batch as pairs (ids, targets), each [sequences, length];
     targets -1: no loss."""
-    drawn = sorted((draw_sequence(rng, tok, progress) for _ in range(BATCH)),
+    drawn = sorted((draw_sequence(rng, tok, stage, progress) for _ in range(BATCH)),
                    key=lambda s: len(s[0]) + len(s[1]))
     # The root draws high levels more often: in short answers few masks leave nothing to work out.
     levels = [((i + rng.random()) / BATCH) ** 0.5 for i in range(BATCH)]
@@ -210,9 +234,16 @@ class Partner:
 class Trainer:
     def __init__(self, options):
         self.options = options
-        self.tok = make_tokenizer(os.path.join(options.out, "merges.json"))
+        self.stage = LAST_STAGE if options.start else FIRST_STAGE
+        self.steps = options.steps or self.stage.steps
+        merges = os.path.join(options.out, "merges.json")
+        if options.start:
+            start.write_merges(options.start, merges)
+        self.tok = make_tokenizer(merges)
         torch.manual_seed(SEED)
         self.net = demo.DemoModel(len(self.tok.tokens))
+        if options.start:
+            start.fill(self.net, options.start)
         self.muon = demo.Muon(self.net.stacks(), self.net.gradients)
         self.adam = torch.optim.AdamW([self.net.embedding, self.net.head], ADAM_LR,
                                       betas=(0.9, 0.98), weight_decay=0)
@@ -238,11 +269,11 @@ class Trainer:
 
     def add_gradients(self, part, step, progress):
         """Gradients of every second group of the step's batch: (loss, weight) summed."""
-        rng = random.Random(SEED * 1000003 + step)
+        rng = random.Random(self.stage.seed * 1000003 + step)
         total, weight = 0.0, 0.0
         self.net.zero_gradients()
         self.adam.zero_grad()
-        for ids, targets in draw_groups(rng, self.tok, progress, part):
+        for ids, targets in draw_groups(rng, self.tok, self.stage, progress, part):
             loss, weights = group_loss(self.net, ids, targets, self.tok.eos)
             (loss / BATCH).backward()
             total, weight = total + float(loss), weight + float(weights)
@@ -252,7 +283,7 @@ class Trainer:
         return self.net.gradients + [self.net.embedding.grad, self.net.head.grad]
 
     def run_step(self, partner, progress):
-        factor = rate_factor(self.step, progress)
+        factor = self.stage.rate * rate_factor(self.step, progress)
         partner.ask(GRADIENTS, self.step, progress)
         total, weight = self.add_gradients(0, self.step, progress)
         other_total, other_weight = partner.answer()
@@ -272,9 +303,9 @@ class Trainer:
     def run(self):
         rows = corpus.held_out_set(CHECK_PER_KIND, SEED + 1)
         partner = Partner(self)
-        while self.step < min(self.options.steps, self.options.stop):
+        while self.step < min(self.steps, self.options.stop):
             began = time.time()
-            loss = self.run_step(partner, self.step / self.options.steps)
+            loss = self.run_step(partner, self.step / self.steps)
             self.mean = loss if self.mean is None else 0.98 * self.mean + 0.02 * loss
             self.seconds += time.time() - began
             if self.step % LOG_EVERY == 0 or self.step == 10:
@@ -283,7 +314,7 @@ class Trainer:
                 self.save()
                 print(f"check {self.step} {check(self.net, self.tok, rows)}", flush=True)
         self.save()
-        if self.step == self.options.steps:
+        if self.step == self.steps:
             print(f"end {self.step} {self.seconds:.0f} s {check(self.net, self.tok, rows)}",
                   flush=True)
 
@@ -291,7 +322,8 @@ class Trainer:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
-    parser.add_argument("--steps", type=int, default=STEPS, help="length of the whole training")
+    parser.add_argument("--start", help="an exported file; the last stage goes on from it")
+    parser.add_argument("--steps", type=int, help="length of the whole stage")
     parser.add_argument("--stop", type=int, default=10 ** 9, help="end this call at that step")
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()

@@ -15,15 +15,15 @@ same_questions() {
         cmp "$folder/questions.jsonl" bench/eval_demo.jsonl
 }
 
-# 200 questions of each kind, as training draws them.
-same_corpus() {
+# 200 questions of each kind, as a stage of training draws them.
+same_corpus() { # True if with further phrasings, digest
     PYTHONPATH=scripts/train_demo python3 -c '
 import hashlib, random, sys
 import corpus
 rng = random.Random(20)
-drawn = [corpus.draw(rng, kind) for kind in corpus.KINDS for _ in range(200)]
+drawn = [corpus.draw(rng, kind, more='"$1"') for kind in corpus.KINDS for _ in range(200)]
 digest = hashlib.sha256(repr(drawn).encode()).hexdigest()
-sys.exit(digest != "'"$1"'" and "the digest is " + digest)'
+sys.exit(digest != "'"$2"'" and "the digest is " + digest)'
 }
 
 never_both() {
@@ -32,15 +32,17 @@ import json, random, sys
 import corpus
 held_out = {json.loads(line)["question"] for line in open("bench/eval_demo.jsonl")}
 rng = random.Random(20)
-drawn = {corpus.draw(rng, kind)[0] for kind in corpus.KINDS for _ in range(5000)}
+drawn = {corpus.draw(rng, kind, more=more)[0]
+         for more in (False, True) for kind in corpus.KINDS for _ in range(5000)}
 sys.exit(sorted(drawn & held_out)[:3] or None)'
 }
 
-train() { # folder steps...
-    local out=$folder/$1
-    shift
+train() { # folder "options" steps...
+    local out=$folder/$1 options=$2
+    shift 2
     for stop; do
-        /usr/bin/python3 scripts/train_demo/train.py --out "$out" --stop "$stop" --resume || return
+        # shellcheck disable=SC2086
+        /usr/bin/python3 scripts/train_demo/train.py --out "$out" --stop "$stop" --resume $options || return
     done
 }
 
@@ -49,7 +51,13 @@ same_weights() {
 import sys, torch
 one, other = (torch.load(path)["net"] for path in sys.argv[1:])
 changed = [name for name in one if not torch.equal(one[name], other[name])]
-sys.exit(changed or None)' "$folder"/{once,twice}/checkpoint.pt
+sys.exit(changed or None)' "$folder/$1/checkpoint.pt" "$folder/$2/checkpoint.pt"
+}
+
+# What the last stage starts from is the file of the first, weight by weight and word by word.
+starts_from() {
+    train start "--start $1" 0 && /usr/bin/python3 scripts/train_demo/export.py \
+        "$folder/start" "$folder/back.gguf" && cmp "$folder/back.gguf" "$1"
 }
 
 is_a_model() {
@@ -61,15 +69,22 @@ is_a_model() {
 }
 
 expect "the held-out questions" same_questions
-expect "the corpus" same_corpus 2590047f512dd8fe6576fa2ef3ad007cefb5de3f17074f34709c832674e62a04
+expect "the corpus of the first stage" same_corpus False \
+    2590047f512dd8fe6576fa2ef3ad007cefb5de3f17074f34709c832674e62a04
+expect "the corpus of the last stage" same_corpus True \
+    08fc45d5f15550d453f31ab1f6c82e39531f53b22e8d4563dab22906a9a838e7
 expect "no held-out question is trained" never_both
 if /usr/bin/python3 -c "import torch" 2>/dev/null; then
-    expect "four steps" train once 4
-    expect "four steps with a stop" train twice 2 4
-    expect "the same weights" same_weights
+    expect "four steps" train once "" 4
+    expect "four steps with a stop" train twice "" 2 4
+    expect "the same weights" same_weights once twice
     expect "a file like the shipped one" is_a_model
+    expect "a start from a file" starts_from models/demo.gguf
+    expect "two last steps" train last_once "--start models/demo.gguf" 2
+    expect "two last steps with a stop" train last_twice "--start models/demo.gguf" 1 2
+    expect "the same last weights" same_weights last_once last_twice
 else
-    skipped=4
+    skipped=8
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
