@@ -16,7 +16,7 @@
 
 /* Every so manieth question, and how many of them must be right: two fewer
  * than were when the file was made. */
-enum { EVERY = 8, LEAST_RIGHT = 76 };
+enum { EVERY = 8, LEAST_RIGHT = 77 };
 
 static struct dllm_engine *open_demo(struct dllm_session **session)
 {

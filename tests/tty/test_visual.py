@@ -66,7 +66,7 @@ def test_wraps_at_the_width():
     equal(terminal.finish(), 0)
     equal(terminal.lines()[:3], ["Once upon a time Tom had a fox. Every",
                                  "day Tom and the fox walked to the river.",
-                                 "Tom and the fox were happy.<|eot_id|>" + BLOCKS + "\u00b7" * 2])
+                                 "Tom and the fox were happy.<|eot_id|>" + "\u00b7" * 3])
 
 
 def test_only_changed_rows_are_written():
