@@ -1,11 +1,8 @@
-/*
- * visual.c: pictures of the canvas. A frame is a list of rows; those that differ
- * from the last frame's are written, in one piece between marks that tell a
- * terminal to show it at once, so that nothing flickers.
- */
+/* visual.c: pictures of the canvas: what a frame shows, and when it is drawn. */
 #include "visual.h"
 
 #include "cli.h"
+#include "frame.h"
 #include "layout.h"
 #include "out.h"
 #include "term.h"
@@ -17,13 +14,6 @@
 #include <time.h>
 
 enum { ASIDE_ROWS = 5, MIN_COLUMNS = 4 };
-
-/* Rows one after the other in text. */
-struct frame {
-    struct term_text text;
-    size_t *ends; /* [capacity] where each row ends */
-    int rows, capacity;
-};
 
 struct visual {
     const struct dllm_engine *engine;
@@ -109,12 +99,6 @@ static int take_step(struct visual *visual, const struct dllm_step *step)
 
 /* --- frames --- */
 
-static void end_row(struct frame *frame)
-{
-    if (frame->rows < frame->capacity)
-        frame->ends[frame->rows++] = frame->text.size;
-}
-
 static void put_line(struct visual *visual, struct term_text *text, int number)
 {
     const struct layout *layout = &visual->layout;
@@ -145,11 +129,11 @@ static void put_header(const struct visual *visual, struct frame *frame)
     snprintf(line, sizeof line, "step %d of %d, %zu mask%s left, %.1f s", visual->step,
              visual->scale.steps, left, left == 1 ? "" : "s", visual->seconds);
     term_printf(&frame->text, "%.*s", visual->term.columns, line);
-    end_row(frame);
+    frame_end_row(frame);
     style_put_bar(&visual->scale, &frame->text, visual->term.columns,
                   1 - (double)left / (double)visual->masks);
-    end_row(frame);
-    end_row(frame);
+    frame_end_row(frame);
+    frame_end_row(frame);
 }
 
 static void put_footer(const struct visual *visual, struct frame *frame, int shown)
@@ -157,12 +141,12 @@ static void put_footer(const struct visual *visual, struct frame *frame, int sho
     int lines = visual->layout.line_count;
     int used;
 
-    end_row(frame);
+    frame_end_row(frame);
     used = style_put_legend(&visual->scale, &frame->text, visual->term.columns);
     if (shown < lines && used + 30 < visual->term.columns)
         term_printf(&frame->text, "%slines %d to %d of %d", used ? "   " : "", visual->top + 1,
                     visual->top + shown, lines);
-    end_row(frame);
+    frame_end_row(frame);
 }
 
 /* Moves the window of `room` lines no further than it must to show the focus. */
@@ -209,8 +193,7 @@ static bool make_frame(struct visual *visual, struct frame *frame)
     bool aside = visual->term.rows > ASIDE_ROWS + 2;
     int room = visual->term.rows - (aside ? ASIDE_ROWS : 0), shown;
 
-    frame->text.size = 0;
-    frame->rows = 0;
+    frame_clear(frame);
     if (!make_layout(visual))
         return false;
     find_focus(visual);
@@ -221,7 +204,7 @@ static bool make_frame(struct visual *visual, struct frame *frame)
     shown = shown < room ? shown : room;
     for (int i = 0; i < shown; i++) {
         put_line(visual, &frame->text, visual->top + i);
-        end_row(frame);
+        frame_end_row(frame);
     }
     if (aside)
         put_footer(visual, frame, shown);
@@ -230,52 +213,10 @@ static bool make_frame(struct visual *visual, struct frame *frame)
 
 /* --- the screen --- */
 
-/* The bytes of a row; an empty one beyond the frame. */
-static struct dllm_string row_of(const struct frame *frame, int row)
+static bool resize_frames(struct visual *visual)
 {
-    size_t begin = row > 0 && row <= frame->rows ? frame->ends[row - 1] : 0;
-
-    if (row >= frame->rows)
-        return (struct dllm_string){"", 0};
-    return (struct dllm_string){frame->text.data + begin, frame->ends[row] - begin};
-}
-
-/* The rows of next that differ from those of last (all, without last). Each is
- * cleared first: clearing behind a full row would take its last column. */
-static bool write_frame(const struct frame *last, const struct frame *next)
-{
-    struct term_text out = {0};
-    int rows = last && last->rows > next->rows ? last->rows : next->rows;
-
-    term_put(&out, "\033[?2026h", 8);
-    if (!last)
-        term_put(&out, "\033[2J", 4);
-    for (int row = 0; row < rows; row++) {
-        struct dllm_string now = row_of(next, row);
-        struct dllm_string was = last ? row_of(last, row) : (struct dllm_string){"", 0};
-        if (now.size == was.size && memcmp(now.data, was.data, now.size) == 0)
-            continue;
-        term_printf(&out, "\033[%d;1H\033[K", row + 1);
-        term_put(&out, now.data, now.size);
-    }
-    term_put(&out, "\033[?2026l", 8);
-    if (!out.failed)
-        term_write(out.data, out.size);
-    free(out.data);
-    return !out.failed;
-}
-
-static bool size_frames(struct visual *visual)
-{
-    for (int i = 0; i < 2; i++) {
-        struct frame *frame = &visual->frames[i];
-        size_t *ends = realloc(frame->ends, (size_t)visual->term.rows * sizeof *ends);
-        if (!ends)
-            return false;
-        frame->ends = ends;
-        frame->capacity = visual->term.rows;
-    }
-    return true;
+    return frame_resize(&visual->frames[0], visual->term.rows) &&
+           frame_resize(&visual->frames[1], visual->term.rows);
 }
 
 static int draw(struct visual *visual)
@@ -285,11 +226,11 @@ static int draw(struct visual *visual)
 
     if (all) {
         use_term(visual);
-        if (!size_frames(visual))
+        if (!resize_frames(visual))
             goto fail;
     }
     if (!make_frame(visual, &visual->frames[1]) ||
-        !write_frame(all ? NULL : &visual->frames[0], &visual->frames[1]))
+        !frame_write(all ? NULL : &visual->frames[0], &visual->frames[1]))
         goto fail;
     done = visual->frames[0];
     visual->frames[0] = visual->frames[1];
@@ -428,10 +369,8 @@ void visual_close(struct visual *visual, bool keep)
     }
     for (int i = 0; i < visual->count && visual->texts; i++)
         dllm_text_free(&visual->texts[i]);
-    for (int i = 0; i < 2; i++) {
-        free(visual->frames[i].text.data);
-        free(visual->frames[i].ends);
-    }
+    for (int i = 0; i < 2; i++)
+        frame_free(&visual->frames[i]);
     layout_free(&visual->layout);
     free(visual->texts);
     free(visual->tokens);

@@ -1,12 +1,11 @@
 /*
  * test_cache_goldens.c: the loop with caches against seven runs of the published
- * prefix and dual cache on a closed-form model of two stages whose rows go
- * stale; and which rows the other options compute.
+ * prefix and dual cache on a closed-form model of two stages, with toy_model.h's
+ * ids, whose rows go stale; and which rows the other options compute.
  */
 #include "jsonl.h"
 #include "step_log.h"
-
-#include "denoise.h"
+#include "toy_model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { VOCAB = 12, MASK = 11, END = 9, TURN = 10, MAX_LENGTH = 64, MAX_CALLS = 128 };
+enum { MAX_LENGTH = 64, MAX_CALLS = 128 };
 
 /* Both stages of every position as they were when it was last computed, and the
  * windows asked for. */
@@ -53,14 +52,14 @@ static void stale_logits(const struct stale_model *model, int p, float *logits)
     const int *h = model->h;
     int n = model->length;
 
-    for (int t = 0; t < MASK; t++)
+    for (int t = 0; t < TOY_MASK; t++)
         logits[t] = (float)((31 * p + 17 * t + 29 * value_at(h, n, p - 2) +
                              7 * value_at(h, n, p - 1) + 11 * h[p] + 13 * value_at(h, n, p + 1) +
                              37 * value_at(h, n, p + 2) + 5 * t * t + 3 * p * t) %
                             97) /
                         16 +
                     (float)t / 1024;
-    logits[MASK] = -1;
+    logits[TOY_MASK] = -1;
 }
 
 static enum dllm_status stale_score(void *context, const struct denoise_request *request,
@@ -68,8 +67,8 @@ static enum dllm_status stale_score(void *context, const struct denoise_request 
 {
     struct stale_model *model = context;
     struct pick_rules rules = *request->rules;
-    void *scratch = aligned_alloc(64, pick_scratch_bytes(VOCAB));
-    float logits[VOCAB];
+    void *scratch = aligned_alloc(64, pick_scratch_bytes(TOY_VOCAB));
+    float logits[TOY_VOCAB];
 
     model->length = request->length;
     model->windows[model->calls][0] = request->low;
@@ -80,7 +79,7 @@ static enum dllm_status stale_score(void *context, const struct denoise_request 
     for (int i = 0; i < request->count; i++) {
         assert_in_range(request->rows[i], request->low, request->high - 1);
         stale_logits(model, request->rows[i], logits);
-        pick_row(logits, VOCAB, &rules, request->positions[i], scratch, &picks[i], error);
+        pick_row(logits, TOY_VOCAB, &rules, request->positions[i], scratch, &picks[i], error);
     }
     free(scratch);
     return DLLM_OK;
@@ -105,9 +104,9 @@ static void bench_open(struct bench *bench, bool dream, int prompt, int region)
                                           .context = &bench->stale,
                                           .dream = dream,
                                           .shift_logits = dream,
-                                          .mask_id = MASK,
-                                          .eos_id = END,
-                                          .eot_id = TURN};
+                                          .mask_id = TOY_MASK,
+                                          .eos_id = TOY_EOS,
+                                          .eot_id = TOY_EOT};
     step_log_open(&bench->log);
     bench->options = (struct dllm_generate_options){.max_tokens = region,
                                                     .top_p = 1,
@@ -117,7 +116,7 @@ static void bench_open(struct bench *bench, bool dream, int prompt, int region)
     bench->prompt = prompt;
     bench->length = prompt + region;
     for (int i = 0; i < bench->length; i++)
-        bench->canvas[i] = i < prompt ? (3 * i + 1) % 9 : MASK;
+        bench->canvas[i] = i < prompt ? (3 * i + 1) % 9 : TOY_MASK;
 }
 
 static enum dllm_status bench_try(struct bench *bench)
@@ -255,7 +254,7 @@ static void test_masks_in_the_prompt(void **state)
 
     (void)state;
     bench_open(&bench, false, 4, 8);
-    bench.canvas[2] = MASK;
+    bench.canvas[2] = TOY_MASK;
     bench.options.block_length = 4;
     bench.options.steps = 4;
     bench.options.cache = DLLM_CACHE_DUAL;
