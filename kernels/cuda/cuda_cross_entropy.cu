@@ -8,7 +8,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
     const logit_row row = open_row(logits, vocab, nullptr, nullptr);
     const row_summary summary = summarize_row(s, row);
     const double sum =
-        sum_weights(s, row, [&](int id) { return plain_weight(row, summary.max, id); });
+        sum_weights(s, row, [&](int, float logit) { return (double)expf(logit - summary.max); });
 
     if (threadIdx.x == 0)
         losses[blockIdx.x] =

@@ -51,8 +51,8 @@ static __device__ double negative_entropy(row_smem &s, const logit_row &row, dou
     const double scale = 1.0 / total;
     double sum = 0;
 
-    for_own_ids(row, [&](int id) {
-        const double w = weight(id);
+    for_own_ids(row, [&](int id, float logit) {
+        const double w = weight(id, logit);
 
         if (w > 0)
             sum += entropy_term(w * scale);
@@ -111,15 +111,13 @@ static __device__ int llada_choose(row_smem &s, const pick_row &r)
     double bar = gumbel((double)r.summary.max, temperature, draw_uniform(r, (uint32_t)best));
     candidate own = {-INFINITY, best};
 
-    for_own_ids(r.row, [&](int id) {
-        const double logit = (double)allowed_logit(r.row, id);
-
-        if (logit + reach < bar)
+    for_own_ids(r.row, [&](int id, float logit) {
+        if ((double)logit + reach < bar)
             return;
         const double u = draw_uniform(r, (uint32_t)id);
-        if (logit + temperature * gumbel_bound(u) < bar)
+        if ((double)logit + temperature * gumbel_bound(u) < bar)
             return;
-        const double noisy = gumbel(logit, temperature, u);
+        const double noisy = gumbel((double)logit, temperature, u);
         if (noisy > own.value) {
             own = {noisy, id};
             bar = fmax(bar, noisy);
@@ -142,8 +140,8 @@ static __device__ void llada_probabilities(row_smem &s, const pick_row &r, cuda_
     if ((!token_kept && !r.rules->runner_up) || r.summary.max_kept == -INFINITY)
         return;
     const float max = r.summary.max_kept;
-    const double sum = sum_weights(s, r.row, [&](int id) {
-        return contains(deferred, id) ? 0 : plain_weight(r.row, max, id);
+    const double sum = sum_weights(s, r.row, [&](int id, float logit) {
+        return contains(deferred, id) ? 0 : (double)expf(logit - max);
     });
     if (token_kept)
         out.probability = llada_weight(r, out.token) / sum;
@@ -154,7 +152,7 @@ static __device__ void llada_probabilities(row_smem &s, const pick_row &r, cuda_
 /* Of all that is allowed, without noise and temperature. */
 static __device__ double llada_entropy(row_smem &s, const pick_row &r)
 {
-    const auto weight = [&](int id) { return plain_weight(r.row, r.summary.max, id); };
+    const auto weight = [&](int, float logit) { return (double)expf(logit - r.summary.max); };
 
     return negative_entropy(s, r.row, sum_weights(s, r.row, weight), weight);
 }
@@ -179,9 +177,9 @@ static __device__ void llada_pick(row_smem &s, const pick_row &r, cuda_pick &out
 constexpr double STRICT_FROM = -16;
 
 /* e^((logit - max) * scale) as the CPU has it. */
-static __device__ __forceinline__ double dream_weight(const pick_row &r, double scale, int id)
+static __device__ __forceinline__ double dream_weight(float logit, float max, double scale)
 {
-    const double x = ((double)allowed_logit(r.row, id) - (double)r.summary.max) * scale;
+    const double x = ((double)logit - (double)max) * scale;
 
     return x > STRICT_FROM ? strict_exp(x) : (double)expf((float)x);
 }
@@ -192,9 +190,10 @@ static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r
     /* The reciprocal of a denormal number would overflow. */
     const double scale = temperature > 0 ? 1.0 / fmax(temperature, 0x1p-1022) : 1.0;
     rank_key floor = NO_RANK; /* what ranks lower weighs nothing */
-    const auto weight = [&](int id) {
-        return rank_of(allowed_logit(r.row, id), id) >= floor ? dream_weight(r, scale, id) : 0;
+    const auto weight = [&](int id, float logit) {
+        return rank_of(logit, id) >= floor ? dream_weight(logit, r.summary.max, scale) : 0;
     };
+    const auto weight_of = [&](int id) { return weight(id, allowed_logit(r.row, id)); };
     double total = sum_weights(s, r.row, weight), second;
 
     if (r.rules->top_p < 1 || r.rules->top_k > 0) {
@@ -204,13 +203,13 @@ static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r
     out.token = temperature > 0 ? find_in_row(s, r.row, draw_uniform(r, DRAW_TOKEN) * total, weight)
                                 : r.summary.best;
     out.runner_up = runner_up(r, out.token);
-    out.probability = weight(out.token) / total;
+    out.probability = weight_of(out.token) / total;
     if (out.runner_up >= 0)
-        out.runner_up_probability = weight(out.runner_up) / total;
+        out.runner_up_probability = weight_of(out.runner_up) / total;
     out.confidence = out.probability;
     if (r.rules->confidence == MARGIN) {
-        second = r.summary.second < 0 ? 0 : weight(r.summary.second);
-        out.confidence = (weight(r.summary.best) - second) / total;
+        second = r.summary.second < 0 ? 0 : weight_of(r.summary.second);
+        out.confidence = (weight_of(r.summary.best) - second) / total;
     } else if (r.rules->confidence == NEG_ENTROPY) {
         out.confidence = negative_entropy(s, r.row, total, weight);
     }
@@ -218,7 +217,8 @@ static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r
 
 /* ---- Kernel and launcher ---- */
 
-static __global__ void __launch_bounds__(ROW_THREADS) pick_rows(pick_launch job)
+/* One block a multiprocessor will do: rather registers than spills. */
+static __global__ void __launch_bounds__(ROW_THREADS, 1) pick_rows(pick_launch job)
 {
     __shared__ row_smem s;
     __shared__ filter_smem f;

@@ -75,7 +75,7 @@ static __device__ void find_bin(filter_smem &f, mass above, mass limit)
     __syncthreads();
 }
 
-/* measure(id) is the mass of an id, at most 2^63 for all together. */
+/* measure(id, logit) is the mass of an id, at most 2^63 for all together. */
 template <class Measure>
 static __device__ crossing find_crossing(filter_smem &f, const logit_row &row, mass limit,
                                          Measure measure)
@@ -87,11 +87,11 @@ static __device__ crossing find_crossing(filter_smem &f, const logit_row &row, m
         for (int i = (int)threadIdx.x; i < BINS; i += ROW_THREADS)
             f.bins[i] = 0;
         __syncthreads();
-        for_own_ids(row, [&](int id) {
-            const mass bits = ordered_bits(allowed_logit(row, id));
+        for_own_ids(row, [&](int id, float logit) {
+            const mass bits = ordered_bits(logit);
 
             if (bits >> top == (mass)c.bits >> top) {
-                const mass own = measure(id);
+                const mass own = measure(id, logit);
 
                 if (own > 0)
                     atomicAdd(&f.bins[bits >> low & (BINS - 1)], own);
@@ -128,11 +128,9 @@ static __device__ rank_key top_p_floor(filter_smem &f, row_smem &s, const logit_
 {
     const double unit = mass_unit(total);
     const mass limit = (mass)(fmax(top_p, 0.0) * total * unit);
-    const crossing c =
-        find_crossing(f, row, limit, [&](int id) { return (mass)(weight(id) * unit); });
-    const auto tied = [&](int id) {
-        return ordered_bits(allowed_logit(row, id)) == c.bits ? 1.0 : 0.0;
-    };
+    const crossing c = find_crossing(
+        f, row, limit, [&](int id, float logit) { return (mass)(weight(id, logit) * unit); });
+    const auto tied = [&](int, float logit) { return ordered_bits(logit) == c.bits ? 1.0 : 0.0; };
 
     if (!c.found)
         return NO_RANK;
@@ -146,14 +144,13 @@ static __device__ rank_key top_p_floor(filter_smem &f, row_smem &s, const logit_
 /* All that equals the k-th survives. */
 static __device__ rank_key top_k_floor(filter_smem &f, const logit_row &row, int top_k)
 {
-    const crossing c = find_crossing(f, row, (mass)(top_k - 1), [&](int id) {
-        return (mass)(allowed_logit(row, id) > -INFINITY);
-    });
+    const crossing c = find_crossing(f, row, (mass)(top_k - 1),
+                                     [](int, float logit) { return (mass)(logit > -INFINITY); });
 
     return c.found ? lowest_rank(c.bits) : NO_RANK;
 }
 
-/* top_p >= 1 and top_k 0 are off. weight(id) are the row's weights, total their
+/* top_p >= 1 and top_k 0 are off. weight(id, logit) are the row's weights, total their
  * sum. The k-th of the row is the k-th of what top_p left, or is cut already. */
 template <class Weight>
 static __device__ rank_key lowest_survivor(filter_smem &f, row_smem &s, const logit_row &row,

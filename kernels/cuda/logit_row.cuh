@@ -47,14 +47,26 @@ static __device__ __forceinline__ float allowed_logit(const logit_row &row, int 
     return contains(row.banned, id) ? -INFINITY : row.logits[id];
 }
 
-/* visit(id) for every id of the thread, ascending. */
+/* visit(id, allowed logit) for every id of the thread, ascending. Loads run some
+ * ids ahead, so that several are under way at a time. */
 template <class Visit>
 static __device__ __forceinline__ void for_own_ids(const logit_row &row, Visit visit)
 {
+    constexpr int AHEAD = 8;
     const int warp = (int)threadIdx.x / 32, end = segment_begin(row, warp + 1);
+    const int begin = segment_begin(row, warp) + (int)threadIdx.x % 32;
 
-    for (int id = segment_begin(row, warp) + (int)threadIdx.x % 32; id < end; id += 32)
-        visit(id);
+    for (int first = begin; first < end; first += 32 * AHEAD) {
+        float logits[AHEAD];
+
+        UNROLL
+        for (int i = 0; i < AHEAD; i++)
+            logits[i] = first + 32 * i < end ? allowed_logit(row, first + 32 * i) : 0;
+        UNROLL
+        for (int i = 0; i < AHEAD; i++)
+            if (first + 32 * i < end)
+                visit(first + 32 * i, logits[i]);
+    }
 }
 
 /* s.value[w] becomes the sum of warp w's parts; returns the sum of these in order. */
@@ -121,8 +133,7 @@ static __device__ row_summary summarize_row(row_smem &s, const logit_row &row)
     row_summary summary = {};
     int odd = 0;
 
-    for_own_ids(row, [&](int id) {
-        const float logit = allowed_logit(row, id);
+    for_own_ids(row, [&](int id, float logit) {
         const row_ranks one = {rank_of(logit, id), NO_RANK};
 
         odd |= !(logit < INFINITY);
@@ -147,19 +158,13 @@ static __device__ row_summary summarize_row(row_smem &s, const logit_row &row)
     return summary;
 }
 
-/* e^(logit - max) in f32. */
-static __device__ __forceinline__ double plain_weight(const logit_row &row, float max, int id)
-{
-    return (double)expf(allowed_logit(row, id) - max);
-}
-
-/* Sum of weight(id), by segments. */
+/* Sum of weight(id, logit), by segments. */
 template <class Weight>
 static __device__ double sum_weights(row_smem &s, const logit_row &row, Weight weight)
 {
     double sum = 0;
 
-    for_own_ids(row, [&](int id) { sum += weight(id); });
+    for_own_ids(row, [&](int id, float logit) { sum += weight(id, logit); });
     return segment_sums(s, sum);
 }
 
@@ -174,7 +179,8 @@ static __device__ int find_in_segment(const logit_row &row, int segment, double 
     int last = segment_begin(row, segment);
 
     for (int base = last; base < end; base += 32) {
-        const double own = base + lane < end ? weight(base + lane) : 0;
+        const int id = base + lane;
+        const double own = id < end ? weight(id, allowed_logit(row, id)) : 0;
         double reached = own;
 
         UNROLL
