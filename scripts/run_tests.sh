@@ -137,7 +137,7 @@ run_part() {
         ;;
     unit | check | model) run_programs "$1" ;;
     cli) run_cli ;;
-    faults) run_scripts faults 'tests/faults/test_*.py' ;;
+    faults) run_scripts faults 'tests/faults/test_*.*' ;;
     tty) run_scripts tty 'tests/tty/test_*.py' ;;
     peer) run_scripts peer 'tests/peer/test_*.sh' ;;
     sanitized) run_sanitized ;;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 16, WAIT_MS = 200 };
+enum { PIECE = 1 << 16, WAIT_MS = 200, LINE_MOST = 64 << 20 };
 
 static int fail(const struct batch_input *input)
 {
@@ -116,7 +116,12 @@ int batch_input_next(struct batch_input *input, batch_go_on *go_on, void *contex
             take_line(input, (size_t)(newline - input->data) - input->begin, 1, line, size);
         else if (input->at_end && length)
             take_line(input, length, 0, line, size);
-        if (*line || input->at_end || !wait_for_more(input, go_on, context))
+        if (*line || input->at_end)
+            return CLI_OK;
+        if (length > LINE_MOST)
+            return cli_fail(CLI_FAILURE, "line %ld of \"%s\" has more than %d MiB", input->line + 1,
+                            input->name, LINE_MOST >> 20);
+        if (!wait_for_more(input, go_on, context))
             return CLI_OK;
         if ((code = read_piece(input)))
             return code;

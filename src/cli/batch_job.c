@@ -42,10 +42,8 @@ void batch_job_parse(struct batch_job *job, const char *line, size_t size, long 
         json_decref(job->id);
         job->object = NULL;
         job->id = json_null();
-    } else if (!key || json_object_set_new(seen, key, json_true())) {
-        snprintf(job->problem, sizeof job->problem, "out of memory");
-        json_decref(job->object);
-        job->object = NULL;
+    } else if (key) {
+        json_object_set_new(seen, key, json_true());
     }
     free(key);
 }
@@ -133,12 +131,12 @@ void batch_job_finish(struct batch_job *job, json_t *result, const char *problem
     job->failed = result == NULL;
     job->result = NULL;
     if (job->sample != BATCH_NO_SAMPLE)
-        out_json_set(&object, "sample", json_integer(job->sample));
+        json_object_set_new(object, "sample", json_integer(job->sample));
     if (result && json_object_update(object, result) == 0)
-        text = out_json_dumps(object, JSON_REAL_PRECISION(9));
+        text = json_dumps(object, JSON_REAL_PRECISION(9));
     else if (!result &&
              json_object_set_new(object, "error", out_json_text(problem, strlen(problem))) == 0)
-        text = out_json_dumps(object, 0);
+        text = json_dumps(object, 0);
     if (text && asprintf(&job->result, "%s\n", text) < 0)
         job->result = NULL;
     free(text);

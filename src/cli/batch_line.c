@@ -1,6 +1,5 @@
 /* batch_line.c: the fields of a request are the command's options by name. */
 #include "batch.h"
-#include "out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ static int add_word(struct batch_line *line, const char *name, const char *value
 /* An array of ids or a conversation, as its option writes it: JSON. */
 static int add_json(struct batch_line *line, const char *name, const json_t *value)
 {
-    char *text = out_json_dumps(value, JSON_COMPACT);
+    char *text = json_dumps(value, JSON_COMPACT);
     int code = text ? add_word(line, name, text) : cli_fail(CLI_FAILURE, "out of memory");
 
     free(text);

@@ -3,7 +3,6 @@
  * two writes leaves whole lines; within one, a torn last line, which resuming drops.
  */
 #include "batch.h"
-#include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 
 char *batch_key(const json_t *id, long line, int sample)
 {
-    char *text = out_json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT), *key = NULL;
+    char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT), *key = NULL;
 
     if (text && asprintf(&key, "%d %ld %s", sample, json_is_null(id) ? line : 0, text) < 0)
         key = NULL;

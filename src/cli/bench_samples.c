@@ -82,7 +82,7 @@ static json_t *each_ms(const struct bench_samples *samples)
     json_t *array = json_array();
 
     for (int i = 0; array && i < samples->count; i++)
-        out_json_append(&array, json_real(seconds[i] * 1000));
+        json_array_append_new(array, json_real(seconds[i] * 1000));
     return array;
 }
 

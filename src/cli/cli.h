@@ -81,6 +81,14 @@ struct cli_engine_values {
  * message; *out is then unchanged. (open_engine.c) */
 int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine **out);
 
+/* From now on the program ends with a message where JSON lacks memory.
+ * (json_memory.c) */
+void cli_guard_json(void);
+
+/* malloc for what JSON values are made of: a lack of memory ends the program with a
+ * message, and no file half written stays behind. (json_memory.c) */
+void *cli_allocate(size_t size);
+
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */
 void cli_catch_interrupt(void);

@@ -48,7 +48,7 @@ static int print_json(const struct doctor_finding *findings, int count, bool ok)
     json_t *list = json_array();
 
     for (int i = 0; list && i < count; i++)
-        out_json_append(&list, finding_json(&findings[i]));
+        json_array_append_new(list, finding_json(&findings[i]));
     return out_print_json(
         json_pack("{s:s, s:b, s:o}", "version", dllm_version(), "ok", ok, "checks", list));
 }

@@ -75,7 +75,7 @@ static int run_trace(struct opts *opts)
 
     if (!trace)
         return CLI_FAILURE;
-    json = out_json_dumps(trace, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+    json = json_dumps(trace, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
     json_decref(trace);
     if (!json)
         return cli_fail(CLI_FAILURE, "out of memory");

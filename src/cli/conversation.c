@@ -91,11 +91,13 @@ int conversation_save(const struct conversation *conversation, const char *path)
         goto done;
     for (size_t i = 0; array && i < conversation->count; i++) {
         const struct dllm_message *message = &conversation->messages[i];
-        out_json_append(&array,
-                        json_pack("{s:s, s:o}", "role", message->role, "content",
-                                  out_json_text(message->content.data, message->content.size)));
+        json_array_append_new(
+            array, json_pack("{s:s, s:o}", "role", message->role, "content",
+                             out_json_text(message->content.data, message->content.size)));
     }
-    text = array ? out_json_dumps(array, JSON_INDENT(1)) : NULL;
+    text = array && json_array_size(array) == conversation->count
+               ? json_dumps(array, JSON_INDENT(1))
+               : NULL;
     if (text) {
         out_file_write(&file, text, strlen(text));
         out_file_write(&file, "\n", 1);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct eval_answer *eval_log_answer(const struct eval_log *log, int arm, int question)
@@ -90,6 +91,7 @@ static int take_lines(struct eval_log *log, long *end)
 int eval_log_open(const char *path, const struct eval_arms *arms,
                   const struct eval_questions *questions, struct eval_log *out)
 {
+    struct stat info;
     long end;
     int code;
 
@@ -102,6 +104,9 @@ int eval_log_open(const char *path, const struct eval_arms *arms,
     out->file = fopen(path, "a+");
     if (!out->file)
         return cli_fail(CLI_FAILURE, "\"%s\" could not be opened: %s", path, strerror(errno));
+    if (fstat(fileno(out->file), &info) != 0 || !S_ISREG(info.st_mode))
+        return cli_fail(CLI_FAILURE, "\"%s\" exists and is not a regular file; choose another name",
+                        path);
     rewind(out->file);
     code = take_lines(out, &end);
     if (!code && ftruncate(fileno(out->file), end))
@@ -131,7 +136,7 @@ static int append(struct eval_log *log, int arm, int question, const struct eval
                   out_json_text(answer->output, strlen(answer->output)), "forward_passes",
                   answer->forward_passes, "rows_computed", (json_int_t)answer->rows, "tokens",
                   answer->tokens, "seconds", answer->seconds);
-    char *line = row ? out_json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     bool fine = line && fprintf(log->file, "%s\n", line) > 0 && fflush(log->file) == 0;
 
     free(line);

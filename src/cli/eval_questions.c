@@ -2,8 +2,8 @@
 #include "eval_questions.h"
 
 #include "cli.h"
+#include "prompt.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,51 +31,50 @@ static int add_question(struct eval_questions *out, json_t *row, int number)
     return CLI_OK;
 }
 
-static int read_line(const char *line, int number, json_t **row)
+static int take_line(const char *line, size_t size, int number, json_t **row)
 {
     json_error_t error;
 
-    *row = json_loads(line, 0, &error);
+    *row = json_loadb(line, size, 0, &error);
     if (!*row)
         return cli_fail(CLI_FAILURE, "question %d of the file is no JSON object: %s", number + 1,
                         error.text);
     return CLI_OK;
 }
 
-static int read_rows(FILE *file, int every, int limit, struct eval_questions *out)
+static int take_lines(const struct dllm_text *text, int every, int limit,
+                      struct eval_questions *out)
 {
-    char *line = NULL;
-    size_t size = 0;
-    json_t *row;
+    const char *at = text->data, *end = at + text->size, *next;
     int number = 0, code = CLI_OK;
+    json_t *row;
 
-    while (!code && getline(&line, &size, file) >= 0) {
-        if (!line[strspn(line, " \t\r\n")])
+    for (; !code && at < end; at = next + 1) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        if (!next)
+            next = end;
+        if (strspn(at, " \t\r") >= (size_t)(next - at))
             continue;
-        code = read_line(line, number, &row);
+        code = take_line(at, (size_t)(next - at), number, &row);
         if (!code && json_array_append_new(out->rows, row))
             code = cli_fail(CLI_FAILURE, "out of memory");
         if (!code && number % every == 0 && (limit == 0 || out->count < limit))
             code = add_question(out, row, number);
         number++;
     }
-    free(line);
-    if (!code && !feof(file))
-        code = cli_fail(CLI_FAILURE, "the questions could not be read to their end: %s",
-                        strerror(errno));
     return code;
 }
 
 int eval_questions_load(const char *path, int every, int limit, struct eval_questions *out)
 {
-    FILE *file = fopen(path, "r");
+    struct dllm_text text;
     int code;
 
     *out = (struct eval_questions){.rows = json_array()};
-    if (!file)
-        return cli_fail(CLI_FAILURE, "\"%s\" could not be read: %s", path, strerror(errno));
-    code = out->rows ? read_rows(file, every, limit, out) : cli_fail(CLI_FAILURE, "out of memory");
-    fclose(file);
+    if ((code = prompt_read_file(path, &text)))
+        return code;
+    code = take_lines(&text, every, limit, out);
+    dllm_text_free(&text);
     if (!code && out->count == 0)
         code = cli_fail(CLI_FAILURE,
                         "\"%s\" holds no questions; it needs lines such as "

@@ -102,11 +102,11 @@ static json_t *kinds_json(const struct eval_questions *questions, const char *ri
     json_t *kinds = json_object();
     int count, asked;
 
-    for (int i = 0; kinds && i < questions->count; i++)
+    for (int i = 0; i < questions->count; i++)
         if (first_of_kind(questions, i)) {
             count = count_kind(questions, questions->list[i].kind, right, &asked);
-            out_json_set(&kinds, questions->list[i].kind,
-                         json_pack("{s:i, s:i}", "right", count, "asked", asked));
+            json_object_set_new(kinds, questions->list[i].kind,
+                                json_pack("{s:i, s:i}", "right", count, "asked", asked));
         }
     return kinds;
 }
@@ -128,18 +128,18 @@ static json_t *arm_json(const struct eval_log *log, const struct eval_score *sco
 int eval_write_json(const char *path, const char *questions_path, const struct eval_log *log,
                     enum eval_match match, const struct eval_score *scores)
 {
-    json_t *arms = json_array(), *root;
+    json_t *arms = json_array();
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "kind", "eval", "version",
+                             dllm_version(), "questions", questions_path, "match",
+                             eval_match_names[match], "asked", log->questions->count, "arms", arms);
     struct out_file file;
     char *text = NULL;
     int code;
 
-    for (int arm = 0; arms && arm < log->arms->count; arm++)
-        out_json_append(&arms, arm_json(log, &scores[arm], arm));
-    root = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "kind", "eval", "version", dllm_version(),
-                     "questions", questions_path, "match", eval_match_names[match], "asked",
-                     log->questions->count, "arms", arms);
+    for (int arm = 0; root && arm < log->arms->count; arm++)
+        json_array_append_new(arms, arm_json(log, &scores[arm], arm));
     if (root)
-        text = out_json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+        text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(root);
     if (!text)
         return cli_fail(CLI_FAILURE, "out of memory");

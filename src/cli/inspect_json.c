@@ -33,7 +33,7 @@ static json_t *array_json(const struct inspect_facts *facts, const struct dllm_v
 
     while (list && (facts->full || json_array_size(list) < INSPECT_ELEMENTS) &&
            dllm_array_next(array, &at, &element))
-        out_json_append(&list, value_json(&element));
+        json_array_append_new(list, value_json(&element));
     return list;
 }
 
@@ -62,8 +62,8 @@ static json_t *tensor_json(const struct dllm_tensor *tensor)
 {
     json_t *shape = json_array();
 
-    for (uint32_t i = 0; shape && i < tensor->dims; i++)
-        out_json_append(&shape, out_json_unsigned(tensor->shape[i]));
+    for (uint32_t i = 0; i < tensor->dims; i++)
+        json_array_append_new(shape, out_json_unsigned(tensor->shape[i]));
     return json_pack("{s:o, s:o, s:o, s:i, s:o, s:o}", "name",
                      out_json_text(tensor->name.data, tensor->name.size), "type",
                      type_json(tensor->type), "shape", shape, "part", (int)tensor->part + 1,
@@ -76,7 +76,7 @@ static json_t *keys_json(const struct inspect_facts *facts)
     json_t *list = json_array();
 
     for (size_t i = 0; list && i < dllm_file_key_count(facts->file); i++)
-        out_json_append(&list, key_json(facts, dllm_file_key(facts->file, i)));
+        json_array_append_new(list, key_json(facts, dllm_file_key(facts->file, i)));
     return list;
 }
 
@@ -85,7 +85,7 @@ static json_t *tensors_json(const struct inspect_facts *facts)
     json_t *list = json_array();
 
     for (size_t i = 0; list && i < dllm_file_tensor_count(facts->file); i++)
-        out_json_append(&list, tensor_json(dllm_file_tensor(facts->file, i)));
+        json_array_append_new(list, tensor_json(dllm_file_tensor(facts->file, i)));
     return list;
 }
 
@@ -94,9 +94,10 @@ static json_t *types_json(const struct inspect_facts *facts)
     json_t *list = json_array();
 
     for (size_t i = 0; list && i < facts->type_count; i++)
-        out_json_append(&list, json_pack("{s:o, s:o, s:o}", "type", type_json(facts->types[i].type),
-                                         "tensors", out_json_unsigned(facts->types[i].tensors),
-                                         "bytes", out_json_unsigned(facts->types[i].bytes)));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:o}", "type", type_json(facts->types[i].type),
+                                        "tensors", out_json_unsigned(facts->types[i].tensors),
+                                        "bytes", out_json_unsigned(facts->types[i].bytes)));
     return list;
 }
 
@@ -107,8 +108,9 @@ static json_t *parts_json(const struct dllm_file *file)
     for (size_t i = 0; list && i < dllm_file_part_count(file); i++) {
         const char *path = dllm_file_part_path(file, i);
 
-        out_json_append(&list, json_pack("{s:o, s:o}", "file", out_json_text(path, strlen(path)),
-                                         "size", out_json_unsigned(dllm_file_part_size(file, i))));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o}", "file", out_json_text(path, strlen(path)),
+                                        "size", out_json_unsigned(dllm_file_part_size(file, i))));
     }
     return list;
 }

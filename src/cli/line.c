@@ -1,5 +1,5 @@
 /*
- * line.c: libedit's editor, or getline. The prompt goes to stderr: stdout holds
+ * line.c: libedit's editor, or lines as they come. The prompt goes to stderr: stdout holds
  * answers only.
  */
 #include "line.h"
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #endif
 
-enum { HISTORY_LINES = 1000 };
+enum { HISTORY_LINES = 1000, LINE_MOST = 64 << 20 };
 
 struct line_reader {
     char *history_path; /* NULL: none */
@@ -35,25 +35,48 @@ bool line_is_typed(void)
     return isatty(STDIN_FILENO);
 }
 
+/* A line of standard input without its end, at most LINE_MOST bytes: *line is owned.
+ * Its size, or -1 at the end of the input or with errno set. */
+static ssize_t read_bytes(char **line)
+{
+    size_t size = 0, capacity = 0;
+    int byte;
+
+    while ((byte = getchar()) != EOF && byte != '\n') {
+        if (size + 2 > capacity) {
+            char *grown = realloc(*line, capacity = capacity * 2 + 256);
+            if (!grown)
+                return -1;
+            *line = grown;
+        }
+        (*line)[size++] = (char)byte;
+        if (size > LINE_MOST) {
+            errno = EFBIG;
+            return -1;
+        }
+    }
+    if (byte == EOF && (size == 0 || ferror(stdin)))
+        return -1;
+    if (size == 0 && !(*line = malloc(1)))
+        return -1;
+    (*line)[size] = 0;
+    return (ssize_t)size;
+}
+
 static char *read_plain(struct line_reader *reader)
 {
     char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
 
     if (line_is_typed())
         fputs("> ", stderr);
-    size = getline(&line, &capacity, stdin);
-    if (size < 0) {
-        free(line);
-        reader->failed = !feof(stdin);
-        if (reader->failed)
-            cli_fail(CLI_FAILURE, "standard input could not be read: %s", strerror(errno));
-        return NULL;
-    }
-    if (size && line[size - 1] == '\n')
-        line[size - 1] = 0;
-    return line;
+    errno = 0;
+    if (read_bytes(&line) >= 0)
+        return line;
+    free(line);
+    reader->failed = errno != 0 && (!feof(stdin) || errno == ENOMEM);
+    if (reader->failed)
+        cli_fail(CLI_FAILURE, "standard input could not be read: %s", strerror(errno));
+    return NULL;
 }
 
 #ifdef DLLM_LIBEDIT

@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     cli_catch_bus_errors();
+    cli_guard_json();
     cli_set_arguments(argc, argv);
     command = argc > 1 ? find_command(argv[1]) : NULL;
     if (command)

@@ -42,12 +42,10 @@ int out_finish(void)
  * new length. */
 static char *make_valid(const char *data, size_t *size)
 {
-    char *out = malloc(*size * 3 + 1);
+    char *out = cli_allocate(*size * 3 + 1);
     size_t length = 0;
     uint32_t code;
 
-    if (!out)
-        return NULL;
     for (size_t at = 0; at < *size;) {
         int step = utf8_text_next(data + at, *size - at, &code);
         memcpy(out + length, step ? data + at : "\xef\xbf\xbd", (size_t)(step ? step : 3));
@@ -61,28 +59,10 @@ static char *make_valid(const char *data, size_t *size)
 json_t *out_json_text(const char *data, size_t size)
 {
     char *valid = make_valid(data, &size);
-    json_t *text = valid ? json_stringn(valid, size) : NULL;
+    json_t *text = json_stringn(valid, size);
 
     free(valid);
     return text;
-}
-
-static void drop(json_t **container)
-{
-    json_decref(*container);
-    *container = NULL;
-}
-
-void out_json_append(json_t **array, json_t *value)
-{
-    if (json_array_append_new(*array, value)) /* takes NULL, and releases the value */
-        drop(array);
-}
-
-void out_json_set(json_t **object, const char *key, json_t *value)
-{
-    if (json_object_set_new(*object, key, value))
-        drop(object);
 }
 
 json_t *out_json_ids(const int32_t *ids, size_t count)
@@ -90,49 +70,8 @@ json_t *out_json_ids(const int32_t *ids, size_t count)
     json_t *array = json_array();
 
     for (size_t i = 0; array && i < count; i++)
-        out_json_append(&array, json_integer(ids[i]));
+        json_array_append_new(array, json_integer(ids[i]));
     return array;
-}
-
-struct dump {
-    char *text; /* owned */
-    size_t size, capacity;
-};
-
-/* Keeps room for the zero at the end. */
-static int dump_piece(const char *data, size_t size, void *context)
-{
-    struct dump *dump = context;
-    size_t capacity = (dump->size + size + 1) * 2;
-    char *grown;
-
-    if (dump->capacity && dump->size + size + 1 > dump->capacity) {
-        grown = realloc(dump->text, capacity);
-        if (!grown) {
-            dump->capacity = 0; /* failed, for good */
-            return -1;
-        }
-        dump->text = grown;
-        dump->capacity = capacity;
-    }
-    if (!dump->capacity)
-        return -1;
-    memcpy(dump->text + dump->size, data, size);
-    dump->size += size;
-    return 0;
-}
-
-char *out_json_dumps(const json_t *value, size_t flags)
-{
-    struct dump dump = {malloc(256), 0, 256};
-
-    if (!dump.text || !value || json_dump_callback(value, dump_piece, &dump, flags) ||
-        !dump.capacity) {
-        free(dump.text);
-        return NULL;
-    }
-    dump.text[dump.size] = 0;
-    return dump.text;
 }
 
 json_t *out_json_real(double value)

@@ -15,24 +15,13 @@
  * the signal that it would have got. */
 int out_finish(void);
 
-/* A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL
- * without memory. */
+/* A JSON string of any bytes; those that are not UTF-8 become U+FFFD. */
 json_t *out_json_text(const char *data, size_t size);
 json_t *out_json_ids(const int32_t *ids, size_t count);
 /* Not-a-number and infinities, which JSON lacks, become strings. */
 json_t *out_json_real(double value);
 /* Numbers beyond a signed 64-bit integer become strings. */
 json_t *out_json_unsigned(uint64_t value);
-
-/* Appends to *array, or sets a member of *object, and releases the value. Where it is
- * NULL or memory runs out, *array or *object is released and NULL from then on: so
- * that nothing is left out of what is printed. */
-void out_json_append(json_t **array, json_t *value);
-void out_json_set(json_t **object, const char *key, json_t *value);
-
-/* The value as text, owned by the caller; NULL without memory, or of NULL. As Jansson's
- * json_dumps, which in want of memory may leave a name out and not say so. */
-char *out_json_dumps(const json_t *value, size_t flags);
 
 /* Prints the value on one line to stdout and releases it; NULL means that
  * memory ran out. Returns out_finish(). */

@@ -6,14 +6,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* What a pipe or a device may give at most, which need not have an end: more
+ * than fits any canvas. */
+enum { STREAM_MOST = 1 << 30 };
+
+static bool has_no_end(FILE *stream)
+{
+    struct stat info;
+
+    return fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode);
+}
 
 /* Reads a stream to its end; false with errno set. */
 static bool read_all(FILE *stream, struct dllm_text *out)
 {
+    bool limited = has_no_end(stream);
     size_t capacity = 0;
 
     *out = (struct dllm_text){0};
     do {
+        if (limited && out->size > STREAM_MOST) {
+            errno = EFBIG;
+            return false;
+        }
         if (out->size + 1 >= capacity) {
             char *grown = realloc(out->data, capacity = capacity ? capacity * 2 : 65536);
             if (!grown)

@@ -41,7 +41,8 @@ void prompt_free(struct prompt *prompt);
 int prompt_encode(const struct prompt *prompt, const struct dllm_engine *engine,
                   struct dllm_ids *ids, bool *chat);
 
-/* A file's whole contents, or standard input's for "-". */
+/* A file's whole contents, or standard input's for "-"; of a pipe or device at most
+ * a gigabyte. 0, or the exit code after a message. */
 int prompt_read_file(const char *path, struct dllm_text *out);
 
 /* A conversation, [{"role": ..., "content": ...}, ...], from a JSON file (or

@@ -190,24 +190,20 @@ static json_t *stop_array(const struct dllm_generate_options *settings)
     json_t *array = json_array();
 
     for (size_t i = 0; array && i < settings->stop_count; i++)
-        out_json_append(&array, out_json_text(settings->stop[i].data, settings->stop[i].size));
+        json_array_append_new(array, out_json_text(settings->stop[i].data, settings->stop[i].size));
     return array;
 }
 
-/* Adds the settings that save rows; object is released and NULL without memory. */
-static json_t *add_savings(json_t *object, const struct dllm_generate_options *settings)
+/* The settings that save rows; fails as object does. */
+static void add_savings(json_t *object, const struct dllm_generate_options *settings)
 {
     json_t *savings = json_pack("{s:b, s:s, s:i, s:i, s:i}", "early_commit", settings->early_commit,
                                 "cache", run_cache_name(settings->cache), "cache_refresh",
                                 settings->cache_refresh, "prompt_refresh", settings->prompt_refresh,
                                 "suffix_window", settings->suffix_window);
 
-    if (json_object_update(object, savings)) { /* takes NULL */
-        json_decref(object);
-        object = NULL;
-    }
+    json_object_update(object, savings);
     json_decref(savings);
-    return object;
 }
 
 json_t *run_settings_json(const struct dllm_generate_options *settings, bool chat)
@@ -227,7 +223,8 @@ json_t *run_settings_json(const struct dllm_generate_options *settings, bool cha
         (json_int_t)settings->suffix_count, "stop", stop_array(settings), "early_stop",
         !settings->no_early_stop, "allow_long", settings->allow_long);
 
-    return add_savings(object, settings);
+    add_savings(object, settings);
+    return object;
 }
 
 static json_t *step_times(const struct dllm_timings *times)
@@ -235,7 +232,7 @@ static json_t *step_times(const struct dllm_timings *times)
     json_t *array = json_array();
 
     for (int i = 0; array && i < times->computed_steps; i++)
-        out_json_append(&array, json_real(times->step_seconds[i] * 1000));
+        json_array_append_new(array, json_real(times->step_seconds[i] * 1000));
     return array;
 }
 
@@ -245,11 +242,11 @@ static json_t *gap_array(const struct dllm_result *result)
 
     for (size_t i = 0; array && i < result->gap_count; i++) {
         const struct dllm_gap *gap = &result->gaps[i];
-        out_json_append(&array,
-                        json_pack("{s:I, s:I, s:o, s:i, s:s}", "start", (json_int_t)gap->start,
-                                  "positions", (json_int_t)gap->count, "text",
-                                  out_json_text(gap->text.data, gap->text.size), "answer_tokens",
-                                  gap->tokens, "finish_reason", run_finish_name(gap->finish)));
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:I, s:o, s:i, s:s}", "start", (json_int_t)gap->start, "positions",
+                      (json_int_t)gap->count, "text", out_json_text(gap->text.data, gap->text.size),
+                      "answer_tokens", gap->tokens, "finish_reason", run_finish_name(gap->finish)));
     }
     return array;
 }
@@ -274,7 +271,7 @@ json_t *run_result_json(const struct run_facts *facts, const struct dllm_result 
                        "generate_s", times->generate_seconds, "ms_per_step",
                        per_step_ms(step_seconds, result));
     if (object && facts->filled)
-        out_json_set(&object, "gaps", gap_array(result));
+        json_object_set_new(object, "gaps", gap_array(result));
     return object;
 }
 

@@ -81,8 +81,7 @@ static json_t *pieces_of(const struct trace_file *trace, const int32_t *ids, siz
 /* Writes the value as a line and releases it; NULL means that memory ran out. */
 static int write_line(struct trace_file *trace, json_t *value)
 {
-    char *line =
-        value ? out_json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(TRACE_DIGITS)) : NULL;
+    char *line = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(TRACE_DIGITS)) : NULL;
 
     json_decref(value);
     if (!line)

@@ -97,7 +97,8 @@ class Outcome:
                 self.code, self.out, self.err = done.returncode, without_times(done.stdout), done.stderr
             except subprocess.TimeoutExpired:
                 self.code, self.out, self.err = "hang", "", ""
-            self.report = self._read(report).split() or ["0", "0", "0", "0", "-"]
+            # A program that ends where it stands leaves no report.
+            self.report = self._read(report).split() or ["0", "0", "1", "0", "-"]
             if os.path.exists(report):
                 os.unlink(report)
             self.files = {name: self._read(os.path.join(folder, name))
