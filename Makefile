@@ -58,6 +58,7 @@ flags = $(or $(call isa,$(1)),$(SANFLAGS))
 # The GPU's side of the host, or what stands in for it; both are compiled, one is linked.
 GPU_SRC := src/backend/backend_cuda.c $(wildcard src/backend/gpu_*.c)
 NO_GPU_SRC := src/backend/backend_cuda_off.c
+GPU_TEST_SRC := $(wildcard tests/gpu/test_*.c)
 LIB_SRC := $(filter-out $(GPU_SRC),$(wildcard src/base/*.c src/format/*.c src/text/*.c src/backend/*.c \
              src/model/*.c src/decode/*.c src/quantize/*.c src/engine/*.c kernels/cpu/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
@@ -129,7 +130,8 @@ $(PRELOAD): tests/faults/preload.c
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) -shared -fPIC -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $< -ldl -o $@
 
-objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) \
+    $(TEST_SRC:%.c=$(BUILD)/obj/%.o) $(GPU_TEST_SRC:%.c=$(BUILD)/obj/%.o)
 tests: $(TESTS) $(PRELOAD)
 tools: $(TOOLS)
 

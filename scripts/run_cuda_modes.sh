@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every kernel test on the CPU, in each mode of the emulator; a line each, then the count.
-# usage: scripts/run_cuda_modes.sh [TEST]...     (test_ptx and so on; none: all of tests/cuda)
+# usage: scripts/run_cuda_modes.sh [TEST]...     (test_ptx and so on, or transcripts; none: all)
 #
 # environment
 #   BUILD      build folder (build)
@@ -19,23 +19,36 @@ asan asan forward 0
 race race forward 0
 race-random race random 1'
 
-# These set orders and seeds themselves, for what they run in processes of their own.
-once='test_planted test_machines'
+# What is not run in all of them: tests that set orders and seeds themselves, for what they run in processes
+# of their own; long ones, of whose kernels test_gpu_forward and the kernels' tests see every order; and
+# transcripts, which are about the host.
+modes_of() { # test
+    case $1 in
+    test_planted | test_machines | test_gpu_models) echo "$modes" | grep ' forward ' ;;
+    test_gpu_answers) echo "$modes" | grep -E '^(plain|random-1|asan|race) ' ;;
+    transcripts) echo "$modes" | head -n 1 ;;
+    *) echo "$modes" ;;
+    esac
+}
 
 [ $# -gt 0 ] || {
-    set -- tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp
+    set -- tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp
     set -- "${@##*/}"
-    set -- "${@%.cpp}"
+    set -- "${@%.c*}" transcripts
 }
 logs=$BUILD/cuda-logs
 mkdir -p "$logs"
 
 run_one() { # logs test mode build order seed
     local log=$1/$2.$3 status began=$EPOCHREALTIME
-    EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 300 "$BUILD/cuda-$4/$2" >"$log" 2>&1 </dev/null
+    local -a command=("$BUILD/cuda-$4/$2")
+    [ "$2" != transcripts ] || command=(env DLLM="$BUILD/cuda-$4/dllm" tests/cli/run.sh tests/gpu/*.t)
+    EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 300 "${command[@]}" >"$log" 2>&1 </dev/null
     status=$?
     awk -v name="$2 ($3)" -v status=$status -v a="$began" -v b="$EPOCHREALTIME" '
-        /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
+        /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p = $1; f = $3 }
+        /^\[  PASSED  \] [0-9]+ test/ { p = $4 }
+        /^ *[0-9]+ FAILED TEST/ { f = $1 }
         END {
             if (status && !f) f = 1
             printf "%-8s %-40s %4d passed, %d failed %7.1fs\n", f ? "FAILED" : "ok", name, p, f, b - a
@@ -45,10 +58,7 @@ run_one() { # logs test mode build order seed
 export -f run_one
 
 for test in "$@"; do
-    case " $once " in
-    *" $test "*) echo "$modes" | grep ' forward ' ;;
-    *) echo "$modes" ;;
-    esac | sed "s|^|$logs $test |"
+    modes_of "$test" | sed "s|^|$logs $test |"
 done | xargs -P "${CUDA_JOBS:-$(nproc)}" -L 1 bash -c 'run_one "$@"' run_one | awk '
     { print; fflush() }
     /^(ok|FAILED) / { for (i = 3; i < NF; i++) { if ($(i + 1) ~ /^passed/) p += $i; if ($(i + 1) ~ /^failed/) f += $i } }

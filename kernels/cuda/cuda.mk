@@ -58,7 +58,7 @@ endef
 # The race checks know shared memory by its place among the program's variables.
 define emu_link
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$(1)) $^ $(EMU_LINK_$(1)) $(LIBS) -o $@
+	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$(1)) $^ $(EMU_LINK_$(1)) $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
 endef
 # Nothing refers to the race checks by name.
 EMU_LINK_race := -Wl,--undefined=emu_race_checks
@@ -67,12 +67,25 @@ $(foreach mode,$(EMU_MODES),$(eval $(call emu_mode,$(mode))))
 # The host's side needs the headers of the runtime, no compiler of its own.
 $(GPU_SRC:%.c=$(BUILD)/obj/%.o): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
 
-# dllm with a GPU that is emulated, for tests of whole models.
-DLLM_EMU := $(EMU_MODES:%=$(BUILD)/dllm-emu-%)
-$(DLLM_EMU): $(BUILD)/dllm-emu-%: $(CLI_OBJ) $(filter-out $(NO_GPU_SRC:%.c=$(BUILD)/obj/%.o),$(LIB_OBJ)) \
-    $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/cuda-%/emulator.a
-	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$*) $^ $(EMU_LINK_$*) $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
+# Everything but main, with the GPU: for tests of whole models.
+$(BUILD)/internal-gpu.a: $(filter-out $(NO_GPU_SRC:%.c=$(BUILD)/obj/%.o),$(LIB_OBJ)) \
+    $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(SUPPORT_OBJ) $(filter-out %/main.o,$(CLI_OBJ))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# The tests, and dllm itself, on the emulated GPU of a mode.
+define emu_models
+$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: $(BUILD)/obj/tests/gpu/%.o \
+    $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
+	$$(call emu_link,$(1)) -lcmocka
+
+$(BUILD)/cuda-$(1)/dllm: $(BUILD)/obj/src/cli/main.o $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
+	$$(call emu_link,$(1))
+endef
+$(foreach mode,$(EMU_MODES),$(eval $(call emu_models,$(mode))))
+EMU_TESTS += $(foreach mode,$(EMU_MODES),$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(mode)/%)) $(BUILD)/dllm-emu
+
+$(BUILD)/dllm-emu: $(BUILD)/cuda-plain/dllm
+	$(Q)ln -sf cuda-plain/dllm $@
 
 .PHONY: cuda-emu check-cuda
 cuda-emu: $(EMU_TESTS)

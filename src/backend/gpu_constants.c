@@ -70,11 +70,11 @@ static enum dllm_status allocate(const struct gpu_backend *backend, uint64_t wei
     }
     cudaGetLastError();
     return status_fail(error, DLLM_ERROR_DEVICE,
-                       "the model does not fit on %s: its weights take %.2f GB and a canvas %.2f "
-                       "GB, and %.2f of %.2f GB are free; take a smaller quantization, or compute "
+                       "the model does not fit on %s: its weights take %.1f MB and a canvas %.1f "
+                       "MB, and %.1f of %.1f MB are free; take a smaller quantization, or compute "
                        "on the CPU (--device cpu)",
-                       backend->name, (double)weights * 1e-9, (double)workspace * 1e-9,
-                       (double)available * 1e-9, (double)total * 1e-9);
+                       backend->name, (double)weights * 1e-6, (double)workspace * 1e-6,
+                       (double)available * 1e-6, (double)total * 1e-6);
 }
 
 /* --- the upload --- */

@@ -98,14 +98,17 @@ void fiber_create(Fiber &fiber, int index, void (*entry)())
     set_up_context(fiber, entry);
 }
 
+/* Asked once a thread: for the main one glibc reads /proc/self/maps. */
 void fiber_adopt(Fiber &fiber)
 {
-    pthread_attr_t attributes;
-    void *bottom;
-    size_t size;
-    pthread_getattr_np(pthread_self(), &attributes);
-    pthread_attr_getstack(&attributes, &bottom, &size);
-    pthread_attr_destroy(&attributes);
+    static thread_local void *bottom;
+    static thread_local size_t size;
+    if (!bottom) {
+        pthread_attr_t attributes;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstack(&attributes, &bottom, &size);
+        pthread_attr_destroy(&attributes);
+    }
     fiber.stack = static_cast<char *>(bottom);
     fiber.stack_size = size;
 }

@@ -192,7 +192,8 @@ static bool gather_lanes(Thread *warp, void **arguments)
             all = false;
             continue;
         }
-        if (other.mask != me.mask || other.function != me.function || strcmp(other.name, me.name))
+        if (other.mask != me.mask || other.function != me.function ||
+            (other.name != me.name && strcmp(other.name, me.name)))
             die("%s (mask %08x): lane %d is in %s (mask %08x)", me.name, me.mask, lane, other.name,
                 other.mask);
         arguments[lane] = other.argument;

@@ -47,18 +47,31 @@ size_t model_data_read_ids(const char *text, int32_t ids[MAX_TOKENS])
     }
 }
 
-struct opened model_data_open(const char *path, const char *level, int threads)
+static struct opened open_with(const struct dllm_engine_options *options)
 {
-    struct dllm_engine_options options = {
-        .model_path = path, .threads = threads, .cpu_level = level};
     struct dllm_error error = {0};
     struct opened model;
 
-    if (dllm_engine_open(&options, &model.engine, &error) != DLLM_OK ||
+    if (dllm_engine_open(options, &model.engine, &error) != DLLM_OK ||
         dllm_session_create(model.engine, &model.session, &error) != DLLM_OK)
-        fail_msg("%s: %s", path, error.message);
+        fail_msg("%s: %s", options->model_path, error.message);
     dllm_engine_info(model.engine, &model.info);
     return model;
+}
+
+struct opened model_data_open(const char *path, const char *level, int threads)
+{
+    const struct dllm_engine_options options = {
+        .model_path = path, .threads = threads, .cpu_level = level};
+
+    return open_with(&options);
+}
+
+struct opened model_data_open_on(const char *path, const char *device)
+{
+    const struct dllm_engine_options options = {.model_path = path, .threads = 2, .device = device};
+
+    return open_with(&options);
 }
 
 void model_data_close(struct opened *model)

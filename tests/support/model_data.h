@@ -30,6 +30,9 @@ struct opened {
 
 /* Opens the file at path; level NULL: the best. Close with model_data_close. */
 struct opened model_data_open(const char *path, const char *level, int threads);
+
+/* The same on a device. */
+struct opened model_data_open_on(const char *path, const char *device);
 void model_data_close(struct opened *model);
 
 /* Logits of all rows of one pass [count, vocab]; the caller frees them. */

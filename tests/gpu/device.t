@@ -1,0 +1,59 @@
+Where it computes, on a machine with one GPU that tests/cuda_emu plays. EMU_... make it another machine.
+
+# doctor names what there is, and why nothing can be used.
+$ dllm doctor | grep ^GPU
+| GPU         ok     0: Emulated GPU, compute capability 8.0, 16.00 GiB free of 16.00 GiB; the driver has CUDA 13.0, this build 13.0
+$ EMU_DRIVER=0 dllm doctor | grep ^GPU
+| GPU         ok     no GPU: no driver
+$ EMU_DRIVER=12040 dllm doctor | grep ^GPU
+| GPU         ok     no GPU: the driver is too old: it has CUDA 12.4, this build needs 13.0
+$ EMU_DEVICES=0 dllm doctor | grep ^GPU
+| GPU         ok     no GPU: no CUDA-capable device is detected
+
+# The same as errors, with what to do.
+$ EMU_DRIVER=0 dllm run --device gpu hi
+! error: no GPU: no driver; install NVIDIA's driver for CUDA 13.0 or newer, or compute on the CPU (--device cpu)
+= 1
+$ EMU_DRIVER=12040 dllm run --device gpu hi
+! error: no GPU: the driver is too old: it has CUDA 12.4, this build needs 13.0; update NVIDIA's driver, or compute on the CPU (--device cpu)
+= 1
+$ EMU_DEVICES=0 dllm run --device gpu hi
+! error: no GPU: no CUDA-capable device is detected; compute on the CPU (--device cpu)
+= 1
+$ dllm run --device gpu:1 hi
+! error: no such GPU: gpu:1; there is 1, from gpu:0 on (dllm doctor lists them)
+= 1
+$ EMU_COMPUTE=75 dllm run --device gpu hi
+! error: gpu:0 (Emulated GPU) has compute capability 7.5; 8.0 or newer is needed: compute on the CPU (--device cpu)
+= 1
+$ dllm run --device gpu --cpu-level avx2 hi
+! error: a CPU level (avx2) has no effect on a GPU; leave it out, or compute on the CPU (--device cpu)
+= 2
+
+# auto takes the GPU; where it cannot, the CPU, and says why when it is asked.
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --verbose 2>&1 >/dev/null | grep ^device
+|~ device: gpu:0, level sm_80, *
+$ EMU_DEVICES=2 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --device gpu:1 --verbose 2>&1 >/dev/null | grep ^device
+|~ device: gpu:1, level sm_80, *
+$ EMU_COMPUTE=75 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --verbose 2>&1 >/dev/null | grep ^device
+|~ device: cpu (auto: gpu:0 (Emulated GPU) has compute capability 7.5), level *
+$ EMU_MEMORY=2000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --verbose 2>&1 >/dev/null | grep ^device
+|~ device: cpu (auto: the model does not fit on gpu:0: its weights take 1.4 MB and a canvas * MB, and 2.0 of 2.0 MB are free), level *
+
+# A model that does not fit is refused with the numbers, and so is a canvas.
+$ EMU_MEMORY=1000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
+!~ error: the model does not fit on gpu:0: its weights take 1.4 MB and a canvas * MB, and 1.0 of 1.0 MB are free; take a smaller quantization, or compute on the CPU (--device cpu)
+= 1
+$ EMU_MEMORY=12000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --device gpu
+!~ error: the GPU's memory is too small: * MB are needed now, * of 12.0 MB are free; take a shorter canvas or a smaller quantization, or compute on the CPU (--device cpu)
+= 1
+
+# The built-in model knows the answer there too.
+$ dllm run --device gpu -n 8 "What is the capital of France?"
+| Paris
+$ printf '%s\n' '{"prompt": "What is the capital of France?", "max_tokens": 8}' '{"prompt": "What is the capital of Italy?", "max_tokens": 8}' | dllm run --input - --device gpu 2>/dev/null | python3 -c '
+> import json, sys
+> for line in sys.stdin: print(json.loads(line)["text"])'
+% python3
+| Paris
+| Rome
