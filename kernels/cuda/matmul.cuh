@@ -14,14 +14,20 @@
 #include "dtype.cuh"
 #include "ptx.cuh"
 
-/* For loops whose body should be in the code once. */
+/* For loops whose body should be in the code once, or TIMES times. */
 #ifdef __CUDACC__
-#define ROLLED _Pragma("unroll 1")
+#define ROLLED          _Pragma("unroll 1")
+#define UNROLLED_(text) _Pragma(#text)
+#define UNROLLED(TIMES) UNROLLED_(unroll TIMES)
 #else
 #define ROLLED
+#define UNROLLED(TIMES)
 #endif
 
 #define MATMUL static __device__ __forceinline__
+
+/* Shared memory that a block can have on every GPU from compute capability 8.0 on. */
+constexpr size_t SMEM_LIMIT = 99 * 1024;
 
 /* One matrix of a launch. */
 struct matmul_part {
@@ -169,23 +175,28 @@ template <int BYTES, int ALIGN> struct weight_rows {
     }
 };
 
-/* The first `count` tokens' records `index`; those behind the tile's last token are
- * copies of its. */
+/* Record `index` of the tile's tokens. */
 template <int THREADS, class Record>
-MATMUL void copy_records(Record *to, const matmul_job &job, const matmul_tile &tile, int index,
-                         int count)
+MATMUL void copy_records(Record *to, const matmul_job &job, const matmul_tile &tile, int index)
 {
     constexpr int UNITS = (int)sizeof(Record) / 16;
     const Record *from =
         (const Record *)job.records + (size_t)index * (size_t)job.tokens + (size_t)tile.token;
 
     ROLLED
-    for (int i = (int)threadIdx.x; i < count * UNITS; i += THREADS) {
-        const int t = i / UNITS, unit = i % UNITS;
+    for (int i = (int)threadIdx.x; i < tile.tokens * UNITS; i += THREADS)
+        cp_async16((int4 *)to + i, (const int4 *)from + i, true);
+}
 
-        cp_async16((int4 *)(to + t) + unit, (const int4 *)(from + min(t, tile.tokens - 1)) + unit,
-                   true);
-    }
+/* Zeros in place of records that no token of the tile has. */
+template <int TOKENS, int THREADS, class Record>
+MATMUL void clear_records(Record *to, const matmul_tile &tile)
+{
+    constexpr int UNITS = (int)sizeof(Record) / 16;
+
+    ROLLED
+    for (int i = tile.tokens * UNITS + (int)threadIdx.x; i < TOKENS * UNITS; i += THREADS)
+        ((int4 *)to)[i] = make_int4(0, 0, 0, 0);
 }
 
 /* One output of the tile; r, t: within it. */
@@ -215,10 +226,11 @@ MATMUL void put_fragment(const matmul_tile &tile, int r, int t, const float (&y)
  * The way along the width, VALUES at a time, of a block with a Product:
  *   ROWS, TOKENS, THREADS   its tile
  *   STAGES                  pieces under way or in use, at least two
- *   stage                   what a piece takes in shared memory
+ *   memory                  shared memory: stage stages[STAGES] and what else it needs
  *   sums                    what a thread holds, zeros at first
+ *   clear(memory, tile)           before all else
  *   load(stage, job, tile, step)  begins the copies of piece `step`
- *   add(stage, tile, step, sums)  its products
+ *   add(memory, stage, tile, step, sums)  its products
  *   put(job, tile, sums)          to the outputs
  * The barrier of a step says two things: the piece of every thread has come, and
  * all are done with the stage that is filled next.
@@ -228,17 +240,18 @@ static __global__ void __launch_bounds__(Product::THREADS, 512 / Product::THREAD
     multiply_tile(matmul_job job)
 {
     DYN_SMEM(smem);
-    typename Product::stage *stages = (typename Product::stage *)smem;
+    typename Product::memory &memory = *(typename Product::memory *)smem;
     const matmul_tile tile = find_tile<Product::ROWS, Product::TOKENS>(job);
     const int steps = (job.width + Product::VALUES - 1) / Product::VALUES;
     typename Product::sums sums = {};
 
     if (tile.tokens <= 0)
         return;
+    Product::clear(memory, tile);
     ROLLED
     for (int step = 0; step < Product::STAGES - 1; step++) {
         if (step < steps)
-            Product::load(stages[step], job, tile, step);
+            Product::load(memory.stages[step], job, tile, step);
         cp_async_commit();
     }
     ROLLED
@@ -248,9 +261,9 @@ static __global__ void __launch_bounds__(Product::THREADS, 512 / Product::THREAD
         cp_async_wait<Product::STAGES - 2>();
         __syncthreads();
         if (next < steps)
-            Product::load(stages[next % Product::STAGES], job, tile, next);
+            Product::load(memory.stages[next % Product::STAGES], job, tile, next);
         cp_async_commit();
-        Product::add(stages[step % Product::STAGES], tile, step, sums);
+        Product::add(memory, memory.stages[step % Product::STAGES], tile, step, sums);
     }
     Product::put(job, tile, sums);
 }
@@ -270,13 +283,10 @@ struct matmul_plan {
 /* Launches a plan; each type's is in one of the files matmul_*.cu. */
 template <uint32_t TYPE> cudaError_t launch_matmul(matmul_plan &plan);
 
-/* Shared memory that a block can have on every GPU from compute capability 8.0 on. */
-constexpr size_t SMEM_LIMIT = 99 * 1024;
-
 /* Launches the plan with blocks of this kind. */
 template <class Product> static cudaError_t launch_product(matmul_plan &plan)
 {
-    constexpr size_t smem = Product::STAGES * sizeof(typename Product::stage);
+    constexpr size_t smem = sizeof(typename Product::memory);
     matmul_job &job = plan.job;
     int y = 0, x = (job.tokens + Product::TOKENS - 1) / Product::TOKENS;
 

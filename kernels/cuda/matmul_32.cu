@@ -2,9 +2,9 @@
 #include "dequant_32.cuh"
 #include "matmul_int8.cuh"
 
-INT8_LAUNCHER(product_32, weights_q4_0)
-INT8_LAUNCHER(product_32, weights_q4_1)
-INT8_LAUNCHER(product_32, weights_q5_0)
-INT8_LAUNCHER(product_32, weights_q5_1)
-INT8_LAUNCHER(product_32, weights_q8_0)
-INT8_LAUNCHER(product_32, weights_iq4_nl)
+LAUNCHER_32(weights_q4_0)
+LAUNCHER_32(weights_q4_1)
+LAUNCHER_32(weights_q5_0)
+LAUNCHER_32(weights_q5_1)
+LAUNCHER_32(weights_q8_0)
+LAUNCHER_32(weights_iq4_nl)

@@ -15,14 +15,24 @@ template <int ALIGN> struct product_f32 {
         unsigned char weights[ROWS * rows::PITCH];
         cuda_record_f32 records[TOKENS];
     };
+    struct memory {
+        stage stages[STAGES];
+    };
     struct sums {
         float y[4][4]; /* [rows][tokens] */
     };
 
+    MATMUL void clear(memory &all, const matmul_tile &tile)
+    {
+        UNROLL
+        for (int i = 0; i < STAGES; i++)
+            clear_records<TOKENS, THREADS>(all.stages[i].records, tile);
+    }
+
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
         rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * 128);
-        copy_records<THREADS>(to.records, job, tile, step, TOKENS);
+        copy_records<THREADS>(to.records, job, tile, step);
     }
 
     /* The first row and token of this thread. */
@@ -48,7 +58,7 @@ template <int ALIGN> struct product_f32 {
         }
     }
 
-    MATMUL void add(const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(const memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
     {
         ROLLED
         for (int k = 0; k < VALUES; k += 4) {

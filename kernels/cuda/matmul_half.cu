@@ -26,20 +26,30 @@ struct bf16_weights {
 template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
     typedef weight_rows<128, ALIGN> rows;
     static constexpr int TOKENS = TILE_TOKENS, ROWS = TOKENS >= 64 ? 128 : 64;
-    static constexpr int THREADS = ROWS * 2, VALUES = 64, STAGES = 3;
+    static constexpr int THREADS = ROWS * 2, VALUES = 64, STAGES = TOKENS >= 64 ? 3 : 5;
 
     struct stage {
         unsigned char weights[ROWS * rows::PITCH];
         cuda_record_half records[TOKENS];
     };
+    struct memory {
+        stage stages[STAGES];
+    };
     struct sums {
         float y[TOKENS / 8][4];
     };
 
+    MATMUL void clear(memory &all, const matmul_tile &tile)
+    {
+        UNROLL
+        for (int i = 0; i < STAGES; i++)
+            clear_records<TOKENS, THREADS>(all.stages[i].records, tile);
+    }
+
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
         rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * 128);
-        copy_records<THREADS>(to.records, job, tile, step, TOKENS);
+        copy_records<THREADS>(to.records, job, tile, step);
     }
 
     /* Weights 16k .. 16k + 15 of the warp's rows from `row` on as A of an mma. */
@@ -63,7 +73,7 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
         }
     }
 
-    MATMUL void add(const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(const memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
     {
         const int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * 16;
 

@@ -8,19 +8,18 @@
  * within a block, then one chain of f32 operations per output. The minimums of a
  * block of 256 are a product of their own, with the sums of the inputs, which two
  * bytes hold.
+ *
+ * With few tokens there is little to do for a piece of weights, and what counts is
+ * how many are under way. Then a tile is low, and SPLIT warps that have the same
+ * rows take one of SPLIT consecutive super-blocks each, of which only the last step,
+ * the chain, is made in order, by the first of these warps.
  */
 #pragma once
 #include "cuda_records.h"
 #include "dequant.cuh"
 #include "matmul.cuh"
 
-/* The warp's rows g and g + 8 of a tile, for lane l with g = l / 4. */
-MATMUL int fragment_row(int h)
-{
-    return (int)threadIdx.x / 32 * 16 + (int)threadIdx.x % 32 / 4 + 8 * h;
-}
-
-/* Weights 32j .. 32j + 31 of the two rows, as A of an mma. */
+/* Weights 32j .. 32j + 31 of rows g and g + 8, as A of an mma. */
 template <class W>
 MATMUL void load_weights(const typename W::block *const (&row)[2], int j, uint32_t (&a)[4])
 {
@@ -42,27 +41,69 @@ MATMUL void load_inputs(const Record *records, int t, int j, uint32_t (&b)[4])
     ldmatrix_x4(b, records[t + lane / 16 * 8 + lane % 8].q + 32 * j + lane / 8 % 2 * 16);
 }
 
-/* Shape of a tile: fewer rows and more stages where little is computed per weight. */
-template <class W, class Record, int PIECE, int TILE_TOKENS> struct int8_tile {
-    typedef weight_rows<PIECE, W::ALIGN> rows;
-    static constexpr size_t RECORDS = TILE_TOKENS * sizeof(Record);
-    static constexpr bool TALL = 2 * (128 * rows::PITCH + RECORDS) <= SMEM_LIMIT;
-    static constexpr int TOKENS = TILE_TOKENS, ROWS = TOKENS >= 64 && TALL ? 128 : 64;
-    static constexpr int THREADS = ROWS * 2, VALUES = 256, STAGES = TOKENS >= 64 ? 2 : 3;
+/* The shape of a tile whose super-blocks of weights take BYTES and of inputs a Record. */
+template <class W, class Record, int BYTES, int TILE_TOKENS, int TILE_ROWS, int TILE_SPLIT>
+struct int8_tile {
+    static constexpr int TOKENS = TILE_TOKENS, ROWS = TILE_ROWS, SPLIT = TILE_SPLIT;
+    static constexpr int GROUPS = ROWS / 16; /* warps side by side */
+    static constexpr int THREADS = 32 * GROUPS * SPLIT, VALUES = 256 * SPLIT;
+    typedef weight_rows<BYTES * SPLIT, W::ALIGN> rows;
+
     struct stage {
         unsigned char weights[ROWS * rows::PITCH];
-        Record records[TOKENS];
+        Record records[SPLIT][TOKENS];
     };
+    /* What warps hand the first one of their rows: four values of a thread for eight tokens. */
+    static constexpr int HANDED = (SPLIT - 1) * GROUPS * (TOKENS / 8) * 32;
+    static constexpr int FIT = (int)((SMEM_LIMIT - 16 - 16 * HANDED) / sizeof(stage));
+    static constexpr int STAGES = TOKENS >= 64 || FIT < 3 ? 2 : FIT < 4 ? FIT : 4;
+    /* Two eights of tokens do not keep a warp busy from one 32 weights to the next. */
+    static constexpr int AT_ONCE = TOKENS <= 16 ? 4 : 1;
+
     struct sums {
         float y[TOKENS / 8][4];
     };
 
+    /* Which rows and which super-block of a step are this warp's. */
+    MATMUL int group()
+    {
+        return (int)threadIdx.x / 32 % GROUPS;
+    }
+    MATMUL int part()
+    {
+        return (int)threadIdx.x / 32 / GROUPS;
+    }
+
+    /* Super-blocks of a step. */
+    MATMUL int parts_of(int width, int step)
+    {
+        return min(SPLIT, (width + 255) / 256 - step * SPLIT);
+    }
+
+    template <class Memory> MATMUL void clear(Memory &all, const matmul_tile &tile)
+    {
+        UNROLL
+        for (int i = 0; i < STAGES; i++)
+            UNROLL
+        for (int p = 0; p < SPLIT; p++)
+            clear_records<TOKENS, THREADS>(all.stages[i].records[p], tile);
+    }
+
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
-        const int count = (tile.tokens + 15) / 16 * 16;
+        rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * BYTES * SPLIT);
+        UNROLL
+        for (int p = 0; p < SPLIT; p++)
+            if (p < parts_of(job.width, step))
+                copy_records<THREADS>(to.records[p], job, tile, step * SPLIT + p);
+    }
 
-        rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * PIECE);
-        copy_records<THREADS>(to.records, job, tile, step, count);
+    /* This warp's piece of row g, or with h = 1 of row g + 8; g: a quarter of the lane. */
+    MATMUL const unsigned char *piece(const stage &s, const matmul_tile &tile, int step, int h)
+    {
+        const int r = group() * 16 + (int)threadIdx.x % 32 / 4 + 8 * h;
+
+        return rows::piece(s.weights, tile, r, (size_t)step * BYTES * SPLIT) + part() * BYTES;
     }
 
     /* Calls each(n) for n = 0, 2, .., the first of two eights of tokens of which one at
@@ -75,31 +116,65 @@ template <class W, class Record, int PIECE, int TILE_TOKENS> struct int8_tile {
                 each(n);
     }
 
+    /* The same with values 32j .. 32j + 31 of the sixteen tokens, as load_inputs gives them;
+     * the next ones are on their way meanwhile. */
+    template <class Each>
+    MATMUL void each_input(const Record *records, const matmul_tile &tile, int j, Each each)
+    {
+        uint32_t b[2][4];
+
+        load_inputs(records, 0, j, b[0]);
+        UNROLL
+        for (int n = 0; n < TOKENS / 8; n += 2) {
+            if (n + 2 < TOKENS / 8)
+                load_inputs(records, 8 * (n + 2), j, b[(n / 2 + 1) % 2]);
+            if (8 * n < tile.tokens)
+                each(n, b[n / 2 % 2]);
+        }
+    }
+
     /* As the reference, which fills the last super-block up: that makes -0 +0. */
     MATMUL void put(const matmul_job &job, const matmul_tile &tile, sums &s)
     {
         const bool filled_up = job.width % 256 != 0;
 
+        if (part() > 0)
+            return;
         UNROLL
         for (int n = 0; n < TOKENS / 8; n++) {
             UNROLL
             for (int e = 0; e < 4; e++)
                 s.y[n][e] = filled_up ? s.y[n][e] + 0.0f : s.y[n][e];
-            put_fragment(tile, (int)threadIdx.x / 32 * 16, n * 8, s.y[n]);
+            put_fragment(tile, group() * 16, n * 8, s.y[n]);
         }
     }
 };
 
 /* ---- Blocks of 256 ---- */
 
-template <class W, int TILE_TOKENS>
-struct product_256 : int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::block), TILE_TOKENS> {
-    typedef int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::block), TILE_TOKENS> base;
+template <class W, int TOKENS, int ROWS, int SPLIT>
+struct product_256
+    : int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::block), TOKENS, ROWS, SPLIT> {
+    typedef int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::block), TOKENS, ROWS, SPLIT>
+        base;
     typedef typename W::block block;
-    using typename base::rows;
     using typename base::stage;
     using typename base::sums;
-    typedef int totals[TILE_TOKENS / 8][4];
+    typedef int totals[TOKENS / 8][4];
+    typedef float values[TOKENS / 8][4];
+
+    struct memory {
+        stage stages[base::STAGES];
+        float4 handed[base::HANDED > 0 ? base::HANDED : 1];
+    };
+
+    /* Where part p > 0 of a step leaves the values of eight tokens. */
+    MATMUL float4 &handed(memory &all, int p, int n)
+    {
+        const int warp = (p - 1) * base::GROUPS + base::group();
+
+        return all.handed[(warp * (TOKENS / 8) + n) * 32 + (int)threadIdx.x % 32];
+    }
 
     /* total += scale * (weights 32j .. 32j + 31) * (inputs b), of eight tokens. */
     MATMUL void add_group(const uint32_t (&a)[4], const int (&scale)[2][2], uint32_t b0,
@@ -153,11 +228,10 @@ struct product_256 : int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::bl
         mma_s8_16816(sum, a[0], a[1], *(const uint32_t *)(record.low + 4 * c));
     }
 
-    /* The block's values onto the chains of the outputs. */
-    MATMUL void finish(const stage &s, const matmul_tile &tile, const block *const (&row)[2],
-                       const totals &total, sums &out)
+    /* v = d * total - dmin * minimums of a super-block. */
+    MATMUL void scale_totals(const cuda_record_q8_256 *records, const matmul_tile &tile,
+                             const block *const (&row)[2], const totals &total, values &v)
     {
-        const int c = (int)threadIdx.x % 4;
         const float d[2] = {W::d(row[0]), W::d(row[1])};
         uint32_t minimums[2] = {};
         float dmin[2] = {};
@@ -165,7 +239,7 @@ struct product_256 : int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::bl
         if constexpr (W::MINIMUMS) {
             UNROLL
             for (int h = 0; h < 2; h++) {
-                minimums[h] = W::minimums(row[h], c);
+                minimums[h] = W::minimums(row[h], (int)threadIdx.x % 4);
                 dmin[h] = W::dmin(row[h]);
             }
         }
@@ -175,66 +249,108 @@ struct product_256 : int8_tile<W, cuda_record_q8_256, (int)sizeof(typename W::bl
                 int least[4] = {};
 
                 if constexpr (W::MINIMUMS)
-                    sum_minimums(s.records, 8 * n, minimums, least);
+                    sum_minimums(records, 8 * n, minimums, least);
                 UNROLL
                 for (int e = 0; e < 4; e++) {
-                    float v = d[e / 2] * (float)(W::SIGN * total[n][e]);
-
+                    v[n][e] = d[e / 2] * (float)(W::SIGN * total[n][e]);
                     if constexpr (W::MINIMUMS)
-                        v = fmaf(-dmin[e / 2], (float)least[e], v);
-                    out.y[n][e] = fmaf(s.records[8 * n + 2 * c + e % 2].scale, v, out.y[n][e]);
+                        v[n][e] = fmaf(-dmin[e / 2], (float)least[e], v[n][e]);
                 }
             }
         });
     }
 
-    MATMUL void add(const stage &s, const matmul_tile &tile, int step, sums &out)
+    /* The values of this warp's super-block. */
+    MATMUL void multiply(const stage &s, const matmul_tile &tile, int step, values &v)
     {
-        const size_t begin = (size_t)step * sizeof(block);
-        const block *const row[2] = {
-            (const block *)rows::piece(s.weights, tile, fragment_row(0), begin),
-            (const block *)rows::piece(s.weights, tile, fragment_row(1), begin)};
+        const cuda_record_q8_256 *records = s.records[base::part()];
+        const block *const row[2] = {(const block *)base::piece(s, tile, step, 0),
+                                     (const block *)base::piece(s, tile, step, 1)};
+        [[maybe_unused]] constexpr int AT_ONCE = base::AT_ONCE;
         totals total = {};
 
-        ROLLED
+        UNROLLED(AT_ONCE)
         for (int j = 0; j < 8; j++) {
             uint32_t a[4];
             int scale[2][2] = {};
 
             load_weights<W>(row, j, a);
             load_scales(row, j, scale);
-            base::each_pair(tile, [&](int n) {
-                uint32_t b[4];
-
-                load_inputs(s.records, 8 * n, j, b);
+            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 add_group(a, scale, b[0], b[1], total[n]);
                 add_group(a, scale, b[2], b[3], total[n + 1]);
             });
         }
-        finish(s, tile, row, total, out);
+        scale_totals(records, tile, row, total, v);
+    }
+
+    /* y = fma(scale of the token, v, y). */
+    MATMUL void chain(const cuda_record_q8_256 *records, const values &v, sums &out)
+    {
+        UNROLL
+        for (int n = 0; n < TOKENS / 8; n++)
+            UNROLL
+        for (int e = 0; e < 4; e++) {
+            const int t = 8 * n + (int)threadIdx.x % 4 * 2 + e % 2;
+
+            out.y[n][e] = fmaf(records[t].scale, v[n][e], out.y[n][e]);
+        }
+    }
+
+    MATMUL void add(memory &all, const stage &s, const matmul_tile &tile, int step, sums &out)
+    {
+        const int part = base::part();
+        const int parts = base::parts_of((int)(tile.row_bytes / sizeof(block)) * 256, step);
+        values v = {};
+
+        if (part < parts)
+            multiply(s, tile, step, v);
+        if constexpr (SPLIT > 1) {
+            if (part > 0 && part < parts) {
+                UNROLL
+                for (int n = 0; n < TOKENS / 8; n++)
+                    handed(all, part, n) = make_float4(v[n][0], v[n][1], v[n][2], v[n][3]);
+            }
+            __syncthreads();
+        }
+        if (part > 0)
+            return;
+        chain(s.records[0], v, out);
+        ROLLED
+        for (int p = 1; p < parts; p++) {
+            UNROLL
+            for (int n = 0; n < TOKENS / 8; n++) {
+                const float4 four = handed(all, p, n);
+
+                v[n][0] = four.x, v[n][1] = four.y, v[n][2] = four.z, v[n][3] = four.w;
+            }
+            chain(s.records[p], v, out);
+        }
     }
 };
 
 /* ---- Blocks of 32, eight at a time ---- */
 
-template <class W, int TILE_TOKENS>
+template <class W, int TOKENS, int ROWS>
 struct product_32
-    : int8_tile<W, cuda_record_q8_32, 8 * (int)sizeof(typename W::block), TILE_TOKENS> {
-    typedef int8_tile<W, cuda_record_q8_32, 8 * (int)sizeof(typename W::block), TILE_TOKENS> base;
+    : int8_tile<W, cuda_record_q8_32, 8 * (int)sizeof(typename W::block), TOKENS, ROWS, 1> {
+    typedef int8_tile<W, cuda_record_q8_32, 8 * (int)sizeof(typename W::block), TOKENS, ROWS, 1>
+        base;
     typedef typename W::block block;
-    using typename base::rows;
     using typename base::stage;
     using typename base::sums;
 
-    /* A block's values onto the chains of the outputs of eight tokens from t on. */
-    MATMUL void add_block(const stage &s, int t, int j, const int (&sum)[4], const float (&d)[2],
-                          const float (&m)[2], float (&y)[4])
-    {
-        const int c = (int)threadIdx.x % 4;
+    struct memory {
+        stage stages[base::STAGES];
+    };
 
+    /* A block's values onto the chains of the outputs of eight tokens from t on. */
+    MATMUL void add_block(const cuda_record_q8_32 *records, int t, int j, const int (&sum)[4],
+                          const float (&d)[2], const float (&m)[2], float (&y)[4])
+    {
         UNROLL
         for (int e = 0; e < 4; e++) {
-            const cuda_record_q8_32 &record = s.records[t + 2 * c + e % 2];
+            const cuda_record_q8_32 &record = records[t + (int)threadIdx.x % 4 * 2 + e % 2];
             float v = d[e / 2] * (float)sum[e];
 
             if constexpr (W::OFFSET)
@@ -243,15 +359,15 @@ struct product_32
         }
     }
 
-    MATMUL void add(const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
     {
-        const size_t begin = (size_t)step * 8 * sizeof(block);
-        const block *const first[2] = {
-            (const block *)rows::piece(s.weights, tile, fragment_row(0), begin),
-            (const block *)rows::piece(s.weights, tile, fragment_row(1), begin)};
-        const int blocks = (int)min((size_t)8, (tile.row_bytes - begin) / sizeof(block));
+        const cuda_record_q8_32 *records = s.records[0];
+        const block *const first[2] = {(const block *)base::piece(s, tile, step, 0),
+                                       (const block *)base::piece(s, tile, step, 1)};
+        const int blocks = min(8, (int)(tile.row_bytes / sizeof(block)) - 8 * step);
+        [[maybe_unused]] constexpr int AT_ONCE = base::AT_ONCE;
 
-        ROLLED
+        UNROLLED(AT_ONCE)
         for (int j = 0; j < blocks; j++) {
             const block *const row[2] = {first[0] + j, first[1] + j};
             const float d[2] = {W::d(row[0]), W::d(row[1])};
@@ -263,27 +379,57 @@ struct product_32
                 m[1] = W::m(row[1]);
             }
             load_weights<W>(row, 0, a);
-            base::each_pair(tile, [&](int n) {
+            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 int low[4] = {}, high[4] = {};
-                uint32_t b[4];
 
-                load_inputs(s.records, 8 * n, j, b);
                 mma_s8_16832(low, a, b[0], b[1]);
                 mma_s8_16832(high, a, b[2], b[3]);
-                add_block(s, 8 * n, j, low, d, m, out.y[n]);
-                add_block(s, 8 * n + 8, j, high, d, m, out.y[n + 1]);
+                add_block(records, 8 * n, j, low, d, m, out.y[n]);
+                add_block(records, 8 * n + 8, j, high, d, m, out.y[n + 1]);
             });
         }
     }
 };
 
-/* ---- On the host ---- */
+/* ---- On the host: the smallest tile that holds what a matrix meets ---- */
 
-/* Launches with the smallest tile that holds what a matrix meets. */
-#define INT8_LAUNCHER(PRODUCT, WEIGHTS)                                                            \
-    template <> cudaError_t launch_matmul<WEIGHTS::TYPE>(matmul_plan & plan)                       \
+/* Whether two stages and what else a tile has fit. */
+template <class Product> constexpr bool fits()
+{
+    return sizeof(typename Product::memory) <= SMEM_LIMIT;
+}
+
+template <class W> static cudaError_t launch_256(matmul_plan &plan)
+{
+    constexpr int rows_32 = fits<product_256<W, 32, 64, 2>>() ? 64 : 32;
+    constexpr int rows_64 = fits<product_256<W, 64, 128, 1>>() ? 128 : 64;
+
+    if (plan.most <= 16)
+        return launch_product<product_256<W, 16, 32, 4>>(plan);
+    if (plan.most <= 32)
+        return launch_product<product_256<W, 32, rows_32, 2>>(plan);
+    return launch_product<product_256<W, 64, rows_64, 1>>(plan);
+}
+
+template <class W> static cudaError_t launch_32(matmul_plan &plan)
+{
+    constexpr int rows_64 = fits<product_32<W, 64, 128>>() ? 128 : 64;
+
+    if (plan.most <= 16)
+        return launch_product<product_32<W, 16, 64>>(plan);
+    if (plan.most <= 32)
+        return launch_product<product_32<W, 32, 64>>(plan);
+    return launch_product<product_32<W, 64, rows_64>>(plan);
+}
+
+#define LAUNCHER_256(W)                                                                            \
+    template <> cudaError_t launch_matmul<W::TYPE>(matmul_plan & plan)                             \
     {                                                                                              \
-        return plan.most <= 16   ? launch_product<PRODUCT<WEIGHTS, 16>>(plan)                      \
-               : plan.most <= 32 ? launch_product<PRODUCT<WEIGHTS, 32>>(plan)                      \
-                                 : launch_product<PRODUCT<WEIGHTS, 64>>(plan);                     \
+        return launch_256<W>(plan);                                                                \
+    }
+
+#define LAUNCHER_32(W)                                                                             \
+    template <> cudaError_t launch_matmul<W::TYPE>(matmul_plan & plan)                             \
+    {                                                                                              \
+        return launch_32<W>(plan);                                                                 \
     }

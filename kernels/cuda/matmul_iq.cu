@@ -2,9 +2,9 @@
 #include "dequant_iq.cuh"
 #include "matmul_int8.cuh"
 
-INT8_LAUNCHER(product_256, weights_iq4_xs)
-INT8_LAUNCHER(product_256, weights_iq3_s)
-INT8_LAUNCHER(product_256, weights_iq3_xxs)
-INT8_LAUNCHER(product_256, weights_iq2_s)
-INT8_LAUNCHER(product_256, weights_iq2_xs)
-INT8_LAUNCHER(product_256, weights_iq2_xxs)
+LAUNCHER_256(weights_iq4_xs)
+LAUNCHER_256(weights_iq3_s)
+LAUNCHER_256(weights_iq3_xxs)
+LAUNCHER_256(weights_iq2_s)
+LAUNCHER_256(weights_iq2_xs)
+LAUNCHER_256(weights_iq2_xxs)

@@ -2,10 +2,10 @@
 #include "dequant_k.cuh"
 #include "matmul_int8.cuh"
 
-INT8_LAUNCHER(product_256, weights_q2_k)
-INT8_LAUNCHER(product_256, weights_q3_k)
-INT8_LAUNCHER(product_256, weights_q4_k)
-INT8_LAUNCHER(product_256, weights_q5_k)
-INT8_LAUNCHER(product_256, weights_q6_k)
-INT8_LAUNCHER(product_256, weights_tq1_0)
-INT8_LAUNCHER(product_256, weights_tq2_0)
+LAUNCHER_256(weights_q2_k)
+LAUNCHER_256(weights_q3_k)
+LAUNCHER_256(weights_q4_k)
+LAUNCHER_256(weights_q5_k)
+LAUNCHER_256(weights_q6_k)
+LAUNCHER_256(weights_tq1_0)
+LAUNCHER_256(weights_tq2_0)

@@ -231,7 +231,8 @@ DEVICE_TEST(every_type_has_the_cpus_bits)
  * tiles, one block to many; large ones for a type of each kind of kernel. */
 DEVICE_TEST(sizes_off_the_tiles)
 {
-    static const int small[][3] = {{1, 1, 1}, {7, 8, 3}, {15, 16, 1}, {17, 17, 2}, {65, 31, 1}};
+    static const int small[][3] = {{1, 1, 1},  {7, 8, 3},   {15, 16, 6},
+                                   {33, 9, 4}, {17, 17, 3}, {65, 31, 1}};
     static const int large[][3] = {
         {63, 33, 5}, {127, 63, 1}, {129, 65, 2}, {40, 148, 1}, {200, 16, 1}};
     for (const uint32_t type : types)
