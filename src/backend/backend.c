@@ -186,6 +186,31 @@ uint64_t backend_visits_bytes(const struct backend *backend,
     return backend->ops->visits_bytes(backend, limits, width, types);
 }
 
+/* --- recordings --- */
+
+enum dllm_status backend_recordings_create(struct backend *backend, struct backend_recordings **out,
+                                           struct dllm_error *error)
+{
+    return backend->ops->recordings_create(backend, out, error);
+}
+
+void backend_recordings_destroy(struct backend *backend, struct backend_recordings *recordings)
+{
+    if (recordings)
+        backend->ops->recordings_destroy(backend, recordings);
+}
+
+bool backend_replay(struct backend *backend, struct backend_recordings *recordings, const void *key,
+                    size_t key_bytes)
+{
+    return backend->ops->replay(backend, recordings, key, key_bytes);
+}
+
+void backend_record_end(struct backend *backend, struct backend_recordings *recordings)
+{
+    backend->ops->record_end(backend, recordings);
+}
+
 /* --- rows --- */
 
 void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,

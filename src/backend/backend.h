@@ -129,6 +129,23 @@ void backend_lists_destroy(struct backend *backend, int32_t *lists);
 /* Sends numbers [0, count) at `values`, which lie in such lists. */
 void backend_lists_send(struct backend *backend, const int32_t *values, int count);
 
+/*
+ * Recordings: a sequence of operations that comes back with other contents of the
+ * same buffers and lists. A device that can queue a sequence as one thing records it
+ * when it comes for the second time. On the CPU nothing is recorded.
+ */
+struct backend_recordings; /* of a workspace */
+enum dllm_status backend_recordings_create(struct backend *backend, struct backend_recordings **out,
+                                           struct dllm_error *error);
+void backend_recordings_destroy(struct backend *backend, struct backend_recordings *recordings);
+
+/* key [key_bytes] says all that the operations depend on but contents. True: they
+ * were queued as recorded. False: call them, no other operation between, nothing that
+ * reads, writes or sends; then backend_record_end. */
+bool backend_replay(struct backend *backend, struct backend_recordings *recordings, const void *key,
+                    size_t key_bytes);
+void backend_record_end(struct backend *backend, struct backend_recordings *recordings);
+
 /* x[t, :] = row ids[t] of the matrix, t < count. */
 void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,
                    int count, struct backend_buffer *x);

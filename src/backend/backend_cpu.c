@@ -245,6 +245,38 @@ static void wait_for_nothing(struct backend *base)
     (void)base;
 }
 
+/* Operations are done, not queued: there is nothing to record. */
+static enum dllm_status recordings_create(struct backend *base, struct backend_recordings **out,
+                                          struct dllm_error *error)
+{
+    (void)base;
+    (void)error;
+    *out = NULL;
+    return DLLM_OK;
+}
+
+static void recordings_destroy(struct backend *base, struct backend_recordings *recordings)
+{
+    (void)base;
+    (void)recordings;
+}
+
+static bool replay(struct backend *base, struct backend_recordings *recordings, const void *key,
+                   size_t key_bytes)
+{
+    (void)base;
+    (void)recordings;
+    (void)key;
+    (void)key_bytes;
+    return false;
+}
+
+static void record_end(struct backend *base, struct backend_recordings *recordings)
+{
+    (void)base;
+    (void)recordings;
+}
+
 void *backend_cpu_scratch(const struct cpu_backend *backend, int worker)
 {
     return backend->scratch + (size_t)worker * backend->scratch_bytes;
@@ -287,6 +319,10 @@ static const struct backend_ops cpu_ops = {
     .visits_bytes = cpu_visits_bytes,
     .visits_create = cpu_visits_create,
     .visits_destroy = cpu_visits_destroy,
+    .recordings_create = recordings_create,
+    .recordings_destroy = recordings_destroy,
+    .replay = replay,
+    .record_end = record_end,
     .embed = cpu_embed,
     .gather = cpu_gather,
     .scatter = cpu_scatter,

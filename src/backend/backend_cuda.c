@@ -176,6 +176,7 @@ static enum dllm_status reserve_room(struct gpu_backend *backend,
                         error));
     TRY(gpu_picks_create(backend, limits, &backend->picks, error));
     backend->limits = *limits;
+    backend->room++;
     return DLLM_OK;
 }
 
@@ -259,6 +260,10 @@ static const struct backend_ops gpu_ops = {
     .visits_bytes = gpu_visits_bytes,
     .visits_create = gpu_visits_create,
     .visits_destroy = gpu_visits_destroy,
+    .recordings_create = gpu_recordings_create,
+    .recordings_destroy = gpu_recordings_destroy,
+    .replay = gpu_replay,
+    .record_end = gpu_record_end,
     .embed = gpu_embed,
     .gather = gpu_gather,
     .scatter = gpu_scatter,

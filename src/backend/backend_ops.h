@@ -44,6 +44,11 @@ struct backend_ops {
     BACKEND_OP(visits_create);
     BACKEND_OP(visits_destroy);
 
+    BACKEND_OP(recordings_create);
+    BACKEND_OP(recordings_destroy);
+    BACKEND_OP(replay);
+    BACKEND_OP(record_end);
+
     BACKEND_OP(embed);
     BACKEND_OP(gather);
     BACKEND_OP(scatter);

@@ -37,6 +37,7 @@ struct gpu_backend {
     const char *fault_in; /* what failed then */
     struct gpu_memory memory;
     struct backend_limits limits;
+    unsigned room;                   /* how often the operations' own memory has moved */
     struct gpu_constants *constants; /* NULL before backend_load */
     struct gpu_lists *lists;
     struct gpu_picks *picks; /* NULL before backend_reserve */
@@ -80,6 +81,14 @@ __typeof__(backend_lists_send) gpu_lists_send;
 
 /* The device's copy of numbers that lie in lists. */
 const int32_t *gpu_list(struct gpu_backend *backend, const int32_t *host);
+
+/* --- gpu_recordings.c --- */
+
+/* As in backend.h. */
+__typeof__(backend_recordings_create) gpu_recordings_create;
+__typeof__(backend_recordings_destroy) gpu_recordings_destroy;
+__typeof__(backend_replay) gpu_replay;
+__typeof__(backend_record_end) gpu_record_end;
 
 /* --- gpu_logits.c: guide, picks, cross entropies --- */
 

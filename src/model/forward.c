@@ -4,6 +4,8 @@
  */
 #include "workspace.h"
 
+#include <string.h>
+
 /* The canvases of a pass and their rows together. */
 struct pass {
     const struct forward_canvas *canvases;
@@ -160,7 +162,7 @@ static void store(struct forward *f, int layer, const struct pass *pass)
  * over all of its keys; into f->q. */
 static void attend(struct forward *f, int layer, const struct pass *pass)
 {
-    bool last = is_last(f, layer), first = layer == 0 && !last;
+    bool last = is_last(f, layer), first = layer == 0 && !last && f->keeps_first;
     int row = 0, out = 0;
 
     for (int c = 0; c < pass->count; c++) {
@@ -236,24 +238,64 @@ static void show(const struct forward *f, int layer, const struct backend_buffer
         f->on_layer(f->layer_context, layer, x, rows);
 }
 
+/* The embedding and all layers but the last. */
+static void run_layers(struct forward *f, const struct pass *pass)
+{
+    const struct weights *weights = &f->model->weights;
+
+    backend_embed(f->backend, &weights->embedding, f->ids, pass->rows, f->x);
+    show(f, -1, f->x, pass->rows);
+    for (int i = 0; i < f->model->hparams.layers - 1; i++) {
+        if (i == 0 && f->keeps_first) {
+            project_first(f, &weights->layers[i], pass);
+        } else {
+            project(f, &weights->layers[i], f->x, f->positions, pass->rows);
+            store(f, i, pass);
+        }
+        finish_layer(f, i, pass, f->x, pass->rows);
+        show(f, i, f->x, pass->rows);
+    }
+}
+
+/* All that these layers' operations depend on besides the contents of buffers and
+ * lists; the rows whose logits are wanted come in with the last layer only. */
+static size_t describe_shape(struct forward *f, const struct pass *pass)
+{
+    size_t bytes = (size_t)pass->count * sizeof *f->shape;
+
+    memset(f->shape, 0, bytes);
+    for (int c = 0; c < pass->count; c++) {
+        const struct forward_canvas *canvas = &pass->canvases[c];
+
+        f->shape[c].length = canvas->length;
+        f->shape[c].low = canvas->low;
+        f->shape[c].high = canvas->high;
+    }
+    return bytes;
+}
+
+/* As recorded, where they were and nobody looks. */
+static void replay_layers(struct forward *f, const struct pass *pass)
+{
+    size_t bytes = describe_shape(f, pass);
+
+    if (f->on_layer) {
+        run_layers(f, pass);
+        return;
+    }
+    if (backend_replay(f->backend, f->recordings, f->shape, bytes))
+        return;
+    run_layers(f, pass);
+    backend_record_end(f->backend, f->recordings);
+}
+
 void forward_run(struct forward *f, const struct forward_canvas *canvases, int count)
 {
     const struct weights *weights = &f->model->weights;
     const struct pass pass = open_pass(f, canvases, count);
     const int last = f->model->hparams.layers - 1;
 
-    backend_embed(f->backend, &weights->embedding, f->ids, pass.rows, f->x);
-    show(f, -1, f->x, pass.rows);
-    for (int i = 0; i < last; i++) {
-        if (i == 0) {
-            project_first(f, &weights->layers[i], &pass);
-        } else {
-            project(f, &weights->layers[i], f->x, f->positions, pass.rows);
-            store(f, i, &pass);
-        }
-        finish_layer(f, i, &pass, f->x, pass.rows);
-        show(f, i, f->x, pass.rows);
-    }
+    replay_layers(f, &pass);
     project_kept(f, &weights->layers[last], &pass);
     store(f, last, &pass);
     finish_layer(f, last, &pass, f->kept, pass.kept);

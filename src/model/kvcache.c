@@ -3,18 +3,20 @@
 
 #include <stdlib.h>
 
-static int kept_layers(const struct hparams *hparams, bool all_layers)
+static int kept_layers(const struct backend *backend, const struct hparams *hparams,
+                       bool all_layers)
 {
-    return all_layers ? hparams->layers : 1;
+    return all_layers ? hparams->layers : backend_is_host(backend);
 }
 
 uint64_t kvcache_bytes(const struct backend *backend, const struct hparams *h, int length,
                        bool all_layers)
 {
-    uint64_t layers = (uint64_t)kept_layers(h, all_layers);
+    uint64_t layers = (uint64_t)kept_layers(backend, h, all_layers), queries = 0;
 
-    return backend_buffer_bytes(backend, length, h->heads * h->head_dim) +
-           2 * layers * backend_buffer_bytes(backend, length, h->kv_heads * h->head_dim) +
+    if (backend_is_host(backend))
+        queries = backend_buffer_bytes(backend, length, h->heads * h->head_dim);
+    return queries + 2 * layers * backend_buffer_bytes(backend, length, h->kv_heads * h->head_dim) +
            sizeof(int32_t) * (uint64_t)length;
 }
 
@@ -27,6 +29,8 @@ static enum dllm_status create_layers(struct kvcache *cache, struct backend *bac
         TRY(backend_buffer_create(backend, length, width, &cache->k[i], error));
         TRY(backend_buffer_create(backend, length, width, &cache->v[i], error));
     }
+    if (!backend_is_host(backend))
+        return DLLM_OK;
     return backend_buffer_create(backend, length, h->heads * h->head_dim, &cache->q, error);
 }
 
@@ -35,14 +39,14 @@ enum dllm_status kvcache_create(struct backend *backend, const struct hparams *h
 {
     enum dllm_status status = DLLM_OK;
     struct kvcache *cache = calloc(1, sizeof *cache);
-    size_t layers = (size_t)kept_layers(hparams, all_layers);
+    size_t layers = (size_t)kept_layers(backend, hparams, all_layers);
 
     if (!cache)
         return status_no_memory(error, sizeof *cache);
     cache->backend = backend;
     cache->layers = (int)layers;
-    cache->k = calloc(layers, sizeof *cache->k);
-    cache->v = calloc(layers, sizeof *cache->v);
+    cache->k = calloc(layers + 1, sizeof *cache->k);
+    cache->v = calloc(layers + 1, sizeof *cache->v);
     cache->ids = malloc(sizeof *cache->ids * (size_t)length);
     if (!cache->k || !cache->v || !cache->ids) {
         status = status_no_memory(error, layers * 2 * sizeof *cache->k +

@@ -1,8 +1,9 @@
 /*
  * kvcache.h: what one canvas keeps between passes: queries, keys and values of
- * the first layer, which hold until the token at a position changes; and, when
- * all layers are kept, every layer's keys and values, so that a pass over some
- * of the positions attends to what the others were at their last pass.
+ * the first layer, which hold until the token at a position changes (on the host,
+ * where that saves their computation); and, when all layers are kept, every
+ * layer's keys and values, so that a pass over some of the positions attends to
+ * what the others were at their last pass.
  */
 #ifndef KVCACHE_H
 #define KVCACHE_H
@@ -11,8 +12,8 @@
 
 /* Rows are positions of the canvas; keys are rotated. */
 struct kvcache {
-    int layers;                     /* whose keys and values are kept: 1 or all */
-    struct backend_buffer *q;       /* [length, heads * head_dim] of the first layer */
+    int layers;                     /* whose keys and values are kept: 0, 1 or all */
+    struct backend_buffer *q;       /* [length, heads * head_dim] of the first layer, on the host */
     struct backend_buffer **k, **v; /* [layers] of [length, kv_heads * head_dim] */
     int32_t *ids;                   /* [length] tokens that q, k[0] and v[0] belong to, or -1 */
     struct backend *backend;        /* whose buffers these are */

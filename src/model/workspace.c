@@ -133,8 +133,10 @@ static enum dllm_status create_caches(struct forward *f, struct dllm_error *erro
 
     f->caches = calloc(canvases, sizeof *f->caches);
     f->attention = calloc(canvases, sizeof *f->attention);
-    if (!f->caches || !f->attention)
-        return status_no_memory(error, canvases * (sizeof *f->caches + sizeof *f->attention));
+    f->shape = calloc(canvases, sizeof *f->shape);
+    if (!f->caches || !f->attention || !f->shape)
+        return status_no_memory(
+            error, canvases * (sizeof *f->caches + sizeof *f->attention + sizeof *f->shape));
     for (size_t i = 0; i < canvases; i++)
         TRY(kvcache_create(f->backend, &f->model->hparams, f->limits.length, f->limits.cached,
                            &f->caches[i], error));
@@ -177,6 +179,7 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
     f->backend = backend;
     f->model = model;
     f->limits = *limits;
+    f->keeps_first = backend_is_host(backend);
     f->heads = (struct backend_heads){
         h->heads,     h->kv_heads,      h->head_dim,
         h->rope_dims, h->arch->pairing, model->weights.types == (uint64_t)1 << DTYPE_F32};
@@ -185,6 +188,7 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
     TRY_GOTO(create_caches(f, error));
     TRY_GOTO(create_buffers(f, error));
     TRY_GOTO(fill_angles(f, error));
+    TRY_GOTO(backend_recordings_create(backend, &f->recordings, error));
     *out = f;
     return DLLM_OK;
 fail:
@@ -198,6 +202,7 @@ void forward_destroy(struct forward *f)
 
     if (!f)
         return;
+    backend_recordings_destroy(f->backend, f->recordings);
     plan_buffers(f, &f->model->hparams, &f->limits, plan);
     for (int i = 0; i < PLANNED; i++)
         backend_buffer_destroy(f->backend, *plan[i].buffer);
@@ -208,6 +213,7 @@ void forward_destroy(struct forward *f)
     backend_lists_destroy(f->backend, f->ids);
     free(f->caches);
     free(f->attention);
+    free(f->shape);
     free(f);
 }
 

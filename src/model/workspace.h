@@ -9,6 +9,11 @@
 #include "forward.h"
 #include "kvcache.h"
 
+/* What decides the operations of a pass, of each canvas. */
+struct canvas_shape {
+    int length, low, high;
+};
+
 /* "Rows" are those of all canvases together, window after window: at most
  * limits.canvases * limits.length. */
 struct forward {
@@ -16,7 +21,9 @@ struct forward {
     const struct model *model;
     struct forward_limits limits;
     struct backend_heads heads;
-    struct backend_buffer *angles;    /* [length, rope_dims]: rope_dims / 2 of (cos, sin) */
+    struct backend_buffer *angles; /* [length, rope_dims]: rope_dims / 2 of (cos, sin) */
+    bool keeps_first; /* the first layer's rows are not computed anew; else all passes of a shape
+                         are the same operations */
     struct kvcache **caches;          /* [canvases] */
     struct backend_buffer *x;         /* [rows, hidden] residual stream */
     struct backend_buffer *q, *k, *v; /* [rows, ...] of the layer at hand; attention's output
@@ -29,6 +36,8 @@ struct forward {
     struct backend_activations *hidden_in; /* inputs of width hidden or heads * head_dim */
     struct feed_forward *feed_forward;
     struct backend_attention_io *attention; /* [canvases] of the layer at hand */
+    struct canvas_shape *shape;             /* [canvases] of the pass at hand */
+    struct backend_recordings *recordings;
     /* Lists [rows], cut from one block that starts at ids. */
     int32_t *ids, *positions;                 /* of the windows' rows */
     int32_t *kept_from, *kept_positions;      /* of the kept rows: row of x, position */

@@ -187,6 +187,15 @@ static void test_windows(void **state)
             compare_pass(&f, canvases, 2);
         }
     }
+    /* Windows that differ in one end only, in turn. */
+    for (int pass = 0; pass < 6; pass++) {
+        const int low = pass % 2 ? 4 : 9, high = pass % 3 ? LENGTH : 16;
+        const struct forward_canvas canvas = {f.ids[0], LENGTH,       low,
+                                              high,     f.rows + low, high - low};
+
+        f.ids[0][low + pass] = pass;
+        compare_pass(&f, &canvas, 1);
+    }
     close_model(&f);
 }
 

@@ -2,6 +2,7 @@
  * message that says what it is. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -135,12 +136,72 @@ static void test_path_at_address(void **state)
     }
 }
 
+/* Pages of the mapping that this process has touched. */
+static long mapped_pages(const struct mapfile *map)
+{
+    char line[256];
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    unsigned long start;
+    long kilobytes = -1;
+    bool inside = false;
+
+    assert_non_null(maps);
+    while (kilobytes < 0 && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-", &start) == 1 && strchr(line, '-'))
+            inside = start == (unsigned long)(uintptr_t)map->data;
+        else if (inside)
+            sscanf(line, "Rss: %ld", &kilobytes);
+    }
+    fclose(maps);
+    return kilobytes / 4;
+}
+
+static long sum_bytes(const struct mapfile *map)
+{
+    long sum = 0;
+
+    for (uint64_t i = 0; i < map->size; i++)
+        sum += map->data[i];
+    return sum;
+}
+
+/* Breaks when released pages stay, when their contents do not come back, or when
+ * memory that is no file's loses what it holds. */
+static void test_release(void **state)
+{
+    enum { BYTES = 40 * 4096 + 100 };
+    static char bytes[BYTES];
+    char path[TEST_PATH_BYTES], *own = malloc(BYTES);
+    struct mapfile map;
+    long sum;
+
+    (void)state;
+    memset(bytes, 7, sizeof bytes);
+    test_temporary_file(path, bytes, sizeof bytes);
+    assert_int_equal(mapfile_open(path, &map, NULL), DLLM_OK);
+    mapfile_want(map.data, map.size);
+    sum = sum_bytes(&map);
+    assert_int_equal(sum, 7 * BYTES);
+    assert_int_equal(mapped_pages(&map), 41);
+    mapfile_release(map.data + 4096, map.size - 4096);
+    assert_in_range(mapped_pages(&map), 0, 1);
+    assert_int_equal(sum_bytes(&map), sum);
+    mapfile_release(map.data, map.size + 4096); /* is not in the mapping */
+    assert_int_equal(mapped_pages(&map), 41);
+    memcpy(own, bytes, BYTES);
+    mapfile_release(own, BYTES);
+    assert_memory_equal(own, bytes, BYTES);
+    free(own);
+    mapfile_close(&map);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_maps_the_bytes),  cmocka_unit_test(test_missing),
         cmocka_unit_test(test_other_kinds),     cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_path_at_address),
+        cmocka_unit_test(test_path_at_address), cmocka_unit_test(test_release),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
