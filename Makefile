@@ -75,7 +75,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
 PRELOAD := $(BUILD)/tests/faults/preload.so
 
-.PHONY: all objects tests tools sanitized test check bench lint install uninstall deb clean help
+.PHONY: all objects tests tools sanitized threads test check bench lint install uninstall deb clean help
 .SECONDARY:
 
 all: $(BUILD)/dllm $(BUILD)/libdllm.a $(BUILD)/libdllm.so
@@ -141,9 +141,14 @@ SANITIZED := $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(filter $(BUILD)/tests/fu
 
 sanitized: $(SANITIZED) $(BUILD)/dllm
 
+# What uses threads, for ThreadSanitizer.
+THREAD_BUILD := $(BUILD)-thread
+threads: $(BUILD)/tests/unit/test_pool $(BUILD)/tests/unit/test_engine $(BUILD)/dllm
+
 test: all tests tools
 	$(Q)$(MAKE) --no-print-directory BUILD=$(SAN_BUILD) SAN=address,undefined sanitized
-	$(Q)BUILD=$(BUILD) SAN_BUILD=$(SAN_BUILD) scripts/run_tests.sh
+	$(Q)$(MAKE) --no-print-directory BUILD=$(THREAD_BUILD) SAN=thread threads
+	$(Q)BUILD=$(BUILD) SAN_BUILD=$(SAN_BUILD) THREAD_BUILD=$(THREAD_BUILD) scripts/run_tests.sh
 
 check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check

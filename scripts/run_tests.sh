@@ -9,6 +9,7 @@
 # environment
 #   BUILD         build folder (build)
 #   SAN_BUILD     the same built with sanitizers; not run when empty or absent
+#   THREAD_BUILD  the same for ThreadSanitizer
 #   TEST_TIMEOUT  seconds that one program may take (600)
 #   DLLM_SHARED   where the larger test data lies (../shared)
 #   CI            true: a skip that tests/expected_skips.txt does not list is a failure
@@ -129,6 +130,16 @@ run_sanitized() {
     done
 }
 
+# What uses threads, under ThreadSanitizer.
+run_threads() {
+    local name
+    [ -n "${THREAD_BUILD:-}" ] && [ -x "$THREAD_BUILD/dllm" ] || return 0
+    for name in pool engine; do
+        run "threads/test_$name" "$THREAD_BUILD/tests/unit/test_$name"
+    done
+    DLLM=$THREAD_BUILD/dllm run threads/cli tests/cli/run.sh tests/cli/batch.t tests/cli/threads.t
+}
+
 run_part() {
     case $1 in
     lint)
@@ -140,7 +151,10 @@ run_part() {
     faults) run_scripts faults 'tests/faults/test_*.*' ;;
     tty) run_scripts tty 'tests/tty/test_*.py' ;;
     peer) run_scripts peer 'tests/peer/test_*.sh' ;;
-    sanitized) run_sanitized ;;
+    sanitized)
+        run_sanitized
+        run_threads
+        ;;
     *)
         echo "unknown part: $1" >&2
         exit 2

@@ -29,6 +29,7 @@ struct batch {
     int job_count;
     long put, taken, written; /* jobs so far; slot = number % job_count */
     bool over;                /* no more jobs come */
+    double share;             /* of the input that was taken; 0: unknown */
     struct batch_output output;
     struct batch_progress progress;
 };
@@ -39,11 +40,6 @@ struct batch {
 static bool must_end(const struct batch *batch)
 {
     return cli_interrupted() || batch->output.failure;
-}
-
-static double share_done(const struct batch *batch)
-{
-    return batch->input.total ? (double)batch->input.taken / (double)batch->input.total : 0;
 }
 
 /* Writes what is done, in the order of the input. */
@@ -63,7 +59,7 @@ static void write_done(struct batch *batch)
         batch->written++;
         pthread_cond_signal(&batch->space);
     }
-    batch_progress_draw(&batch->progress, share_done(batch));
+    batch_progress_draw(&batch->progress, batch->share);
 }
 
 /* The next job, NULL when there is none any more. */
@@ -188,6 +184,8 @@ static bool put_job(struct batch *batch, const struct batch_job *job)
     ended = must_end(batch);
     if (!ended) {
         batch->jobs[batch->put++ % batch->job_count] = *job;
+        if (batch->input.total)
+            batch->share = (double)batch->input.taken / (double)batch->input.total;
         pthread_cond_signal(&batch->ready);
     }
     pthread_mutex_unlock(&batch->mutex);

@@ -136,7 +136,7 @@ bool batch_output_has(const struct batch_output *output, const struct batch_job 
 void batch_output_write(struct batch_output *output, const char *line);
 
 /* The key of a request in a set of them: its id, or the line where that is null;
- * owned by the caller; NULL without memory. */
+ * owned by the caller; without memory the program ends. */
 char *batch_key(const json_t *id, long line, int sample);
 
 /* --- progress --- */

@@ -34,7 +34,7 @@ void batch_job_parse(struct batch_job *job, const char *line, size_t size, long 
     *job = (struct batch_job){.line = number};
     parse(job, line, size);
     key = batch_key(job->id, job->line, 0);
-    if (key && json_object_get(seen, key)) {
+    if (json_object_get(seen, key)) {
         snprintf(job->problem, sizeof job->problem,
                  "the id is that of an earlier line; each needs its own (without one, a line's "
                  "number counts)");
@@ -42,7 +42,7 @@ void batch_job_parse(struct batch_job *job, const char *line, size_t size, long 
         json_decref(job->id);
         job->object = NULL;
         job->id = json_null();
-    } else if (key) {
+    } else {
         json_object_set_new(seen, key, json_true());
     }
     free(key);

@@ -16,8 +16,9 @@ char *batch_key(const json_t *id, long line, int sample)
 {
     char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_COMPACT), *key = NULL;
 
-    if (text && asprintf(&key, "%d %ld %s", sample, json_is_null(id) ? line : 0, text) < 0)
-        key = NULL;
+    /* Without a key a request would be answered twice. */
+    if (!text || asprintf(&key, "%d %ld %s", sample, json_is_null(id) ? line : 0, text) < 0)
+        cli_end_without_memory();
     free(text);
     return key;
 }

@@ -6,13 +6,14 @@
 
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 
 const char *const cli_cpu_levels[] = {"ref", "avx2", "avxvnni", "avx512vnni", NULL};
 
 static int argument_count;
 static char **arguments;
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; /* set by a handler, read by several threads */
 static _Thread_local struct cli_capture *captured;
 
 void cli_set_arguments(int argc, char **argv)
@@ -88,13 +89,12 @@ const char *cli_model_path(const struct opt_value *model)
 
 static void on_interrupt(int number)
 {
-    if (interrupted) {
+    if (atomic_exchange(&interrupted, true)) {
         term_restore();
         out_file_remove_all();
         signal(number, SIG_DFL);
         raise(number); /* takes effect when this returns */
     }
-    interrupted = 1;
 }
 
 void cli_catch_interrupt(void)
@@ -110,7 +110,7 @@ void cli_catch_interrupt(void)
 
 bool cli_interrupted(void)
 {
-    return interrupted != 0;
+    return atomic_load(&interrupted);
 }
 
 void cli_release_interrupt(void)
@@ -120,5 +120,5 @@ void cli_release_interrupt(void)
     sigaction(SIGINT, NULL, &now);
     if (now.sa_handler == on_interrupt)
         signal(SIGINT, SIG_DFL);
-    interrupted = 0;
+    atomic_store(&interrupted, false);
 }

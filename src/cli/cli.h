@@ -88,6 +88,7 @@ void cli_guard_json(void);
 /* malloc for what JSON values are made of: a lack of memory ends the program with a
  * message, and no file half written stays behind. (json_memory.c) */
 void *cli_allocate(size_t size);
+_Noreturn void cli_end_without_memory(void);
 
 /* From the first call on, ctrl-c sets a flag instead of ending the process; a
  * second ctrl-c ends it. A process that was started to ignore it goes on to. */

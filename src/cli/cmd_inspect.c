@@ -82,8 +82,9 @@ static int count_types(struct inspect_facts *facts)
     return CLI_OK;
 }
 
-/* Opens the file as a run would, to say what that takes or why it cannot be. */
-static void try_model(struct inspect_facts *facts)
+/* Opens the file as a run would, to say what that takes or why it cannot be. 0, or
+ * the exit code after a message. */
+static int try_model(struct inspect_facts *facts)
 {
     struct dllm_engine_options engine_options = {.model_path = facts->path, .threads = 1};
     struct dllm_generate_options defaults;
@@ -92,7 +93,10 @@ static void try_model(struct inspect_facts *facts)
 
     if (dllm_engine_open(&engine_options, &engine, &error)) {
         memcpy(facts->reason, error.message, sizeof facts->reason);
-        return;
+        /* What the machine lacks at the moment says nothing about the file. */
+        return error.status == DLLM_ERROR_MEMORY || error.status == DLLM_ERROR_IO
+                   ? cli_fail_error(&error)
+                   : CLI_OK;
     }
     facts->runnable = true;
     dllm_generate_defaults(engine, true, &defaults);
@@ -100,6 +104,7 @@ static void try_model(struct inspect_facts *facts)
     facts->workspace_bytes =
         dllm_generate_workspace_bytes(engine, (size_t)facts->canvas, &defaults);
     dllm_engine_close(engine);
+    return CLI_OK;
 }
 
 static int run_inspect(struct opts *opts)
@@ -117,12 +122,9 @@ static int run_inspect(struct opts *opts)
     if (dllm_file_open(facts.path, &file, &error))
         return cli_fail_error(&error);
     facts.file = file;
-    code = count_types(&facts);
-    if (!code) {
-        try_model(&facts);
+    if ((code = count_types(&facts)) == CLI_OK && (code = try_model(&facts)) == CLI_OK)
         code = opts->values[INSPECT_JSON].given ? inspect_print_json(&facts)
                                                 : inspect_print_text(&facts);
-    }
     free(facts.types);
     dllm_file_close(file);
     return code;

@@ -11,17 +11,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void *cli_allocate(size_t size)
+_Noreturn void cli_end_without_memory(void)
 {
     static const char message[] = "error: out of memory\n";
-    void *block = malloc(size);
 
-    if (block || size == 0)
-        return block;
     term_restore();
     out_file_remove_all();
     term_write(message, sizeof message - 1);
     _exit(CLI_FAILURE);
+}
+
+void *cli_allocate(size_t size)
+{
+    void *block = malloc(size);
+
+    if (!block && size)
+        cli_end_without_memory();
+    return block;
 }
 
 void cli_guard_json(void)

@@ -92,7 +92,7 @@ class Outcome:
                            "FAULT_KIND": kind, "FAULT_AT": at, "FAULT_REPORT": report}
             try:
                 done = subprocess.run([DLLM, *case.arguments], cwd=folder, input=case.given,
-                                      capture_output=True, env=environment, timeout=60,
+                                      capture_output=True, env=environment, timeout=120,
                                       encoding="utf-8", errors="replace", check=False)
                 self.code, self.out, self.err = done.returncode, without_times(done.stdout), done.stderr
             except subprocess.TimeoutExpired:

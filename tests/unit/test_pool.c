@@ -2,11 +2,14 @@
 #include "pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -104,11 +107,105 @@ static void test_callers_queue_up(void **state)
     pool_destroy(pool);
 }
 
+struct stall {
+    atomic_int done;
+    int items;
+};
+
+/* The first item holds its worker up until all others are done. */
+static void stall_item(void *context, int item, int worker)
+{
+    struct stall *stall = context;
+
+    (void)worker;
+    while (item == 0 && atomic_load(&stall->done) < stall->items - 1)
+        sched_yield();
+    atomic_fetch_add(&stall->done, 1);
+}
+
+/* Breaks (hangs) if a worker that stands still keeps items that others could do, or
+ * its late return disturbs a run. */
+static void test_stalled_worker(void **state)
+{
+    static const int thread_counts[] = {2, 3, 5, 64};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(thread_counts); i++) {
+        struct pool *pool;
+
+        assert_int_equal(pool_create(thread_counts[i], &pool, NULL), DLLM_OK);
+        for (int run = 0; run < 50; run++) {
+            struct stall stall = {.items = 2 + run};
+
+            pool_run(pool, stall.items, stall_item, &stall);
+            assert_int_equal(atomic_load(&stall.done), stall.items);
+        }
+        pool_destroy(pool);
+    }
+}
+
+/* Workers fall asleep in the middle now and then, as they do beside other processes. */
+static void sleepy_item(void *context, int item, int worker)
+{
+    if ((item * 7 + worker) % 13 == 0)
+        usleep(200);
+    count_item(context, item, worker);
+}
+
+/* Breaks if a worker that comes late claims an item of a run it has not seen. */
+static void test_delays(void **state)
+{
+    struct tally *tally = calloc(1, sizeof *tally);
+    struct pool *pool;
+
+    (void)state;
+    assert_non_null(tally);
+    assert_int_equal(pool_create(7, &pool, NULL), DLLM_OK);
+    tally->threads = 7;
+    for (int run = 1; run <= 200; run++) {
+        pool_run(pool, 1 + run % 9, sleepy_item, tally);
+        for (int i = 0; i <= run % 9; i++) {
+            assert_int_equal(atomic_load(&tally->runs[i]), 1);
+            atomic_store(&tally->runs[i], 0);
+        }
+    }
+    pool_destroy(pool);
+    free(tally);
+}
+
+/* Processor time of the process, seconds. */
+static double processor_seconds(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Breaks if workers without work go on spinning: half a second of idleness of seven
+ * would then cost seconds, or half of them on two cores. */
+static void test_idle_workers_sleep(void **state)
+{
+    atomic_long sum = 0;
+    struct pool *pool;
+    double before;
+
+    (void)state;
+    assert_int_equal(pool_create(7, &pool, NULL), DLLM_OK);
+    pool_run(pool, 50, add_item, &sum);
+    usleep(50000);
+    before = processor_seconds();
+    usleep(500000);
+    assert_true(processor_seconds() - before < 0.1);
+    pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_item_once),
-        cmocka_unit_test(test_callers_queue_up),
+        cmocka_unit_test(test_each_item_once),     cmocka_unit_test(test_callers_queue_up),
+        cmocka_unit_test(test_stalled_worker),     cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_idle_workers_sleep),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
