@@ -95,3 +95,44 @@ check-cuda: cuda-emu
 	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh
 
 -include $(foreach mode,$(EMU_MODES),$(shell find $(BUILD)/cuda-$(mode) -name '*.d' 2>/dev/null))
+
+# For real GPUs: machine code per generation, and PTX that the driver compiles for others and newer ones.
+#   NVCC        the compiler
+#   CUDA_ARCHS  compute capabilities, for one card say CUDA_ARCHS=90
+# Up to 90 one front end serves all; from 100 on each has its own, with which it needs fewer registers.
+CUDA_ARCHS ?= 80 86 89 90 120
+comma := ,
+empty :=
+NVCC_CODES := $(subst $(empty) $(empty),$(comma),$(patsubst %,sm_%,$(filter 8% 9%,$(CUDA_ARCHS))) compute_80)
+NVCC_ARCHS := -gencode arch=compute_80,code=[$(NVCC_CODES)] \
+              $(foreach arch,$(filter 1%,$(CUDA_ARCHS)),-gencode arch=compute_$(arch),code=sm_$(arch))
+# Spilled registers are errors. Without thread-safe statics nothing needs the C++ library.
+NVCCFLAGS := -std=c++17 -O3 -fmad=false $(NVCC_ARCHS) --compress-mode=size \
+             -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda \
+             -Werror all-warnings -Wreorder -Wdefault-stream-launch \
+             -Xcompiler=-fPIC,-Wall,-Wextra,-Wconversion,-Wshadow,-Werror \
+             -Xcompiler=-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics \
+             -Xptxas=-warn-spills,-warn-lmem-usage,-Werror
+CUDA_OBJ := $(CUDA_SRC:%.cu=$(BUILD)/obj/%.o)
+CUDART := $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a $(CUDA_HOME)/lib/libcudart_static.a) \
+            -lcudart_static) -ldl -lrt
+
+$(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  NVCC  $<")
+	$(Q)$(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+# The kernels' tests for a GPU: those that the emulator runs, in one program.
+GPU_TEST_OBJ := $(CUDA_TEST_SRC:%.cpp=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/cuda/device_test.o
+$(GPU_TEST_OBJ): $(BUILD)/obj/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CXX   $<")
+	$(Q)$(CXX) $(EMU_CPPFLAGS) $(EMU_CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/tests/test_gpu: $(GPU_TEST_OBJ) $(CUDA_OBJ) $(BUILD)/internal.a
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CXX) -pthread $^ $(CUDART) $(LIBS) -o $@
+
+.PHONY: cuda-objects
+cuda-objects: $(CUDA_OBJ)
