@@ -2,7 +2,6 @@
 BUILD ?= build
 CC ?= cc
 V ?= 0
-CUDA ?= 0
 SAN ?=
 PREFIX ?= /usr/local
 # Every core, unless a -j on the command line says otherwise.
@@ -11,11 +10,9 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 
-ifneq ($(CUDA),0)
-$(error CUDA=$(CUDA): there are no GPU kernels in this version; leave CUDA out)
-endif
 ifneq ($(SAN),)
 BUILD := $(BUILD)-$(SAN)
+CUDA ?= 0
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 Q := $(if $(filter 1,$(V)),,@)
@@ -55,7 +52,7 @@ isa = $(ISA_$(lastword $(subst _, ,$(basename $(notdir $(1))))))
 # what those files may touch instead.
 flags = $(or $(call isa,$(1)),$(SANFLAGS))
 
-# The GPU's side of the host, or what stands in for it; both are compiled, one is linked.
+# The GPU's side of the host, or what stands in for it: always in internal.a, and in a library without CUDA.
 GPU_SRC := src/backend/backend_cuda.c $(wildcard src/backend/gpu_*.c)
 NO_GPU_SRC := src/backend/backend_cuda_off.c
 GPU_TEST_SRC := $(wildcard tests/gpu/test_*.c)
@@ -75,6 +72,9 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 TOOLS := $(TOOL_SRC:%.c=$(BUILD)/%)
 PRELOAD := $(BUILD)/tests/faults/preload.so
 
+.DEFAULT_GOAL := all
+include kernels/cuda/cuda.mk tests/cuda_emu/emu.mk
+
 .PHONY: all objects tests tools sanitized threads test check bench lint install uninstall deb clean help
 .SECONDARY:
 
@@ -89,11 +89,13 @@ $(BUILD)/obj/%.o: %.c
 $(BUILD)/obj/src/format/demo_model.o: models/demo.gguf
 $(BUILD)/obj/src/cli/trace_page.o: src/cli/trace_page.html
 
-# One relocatable object whose only global symbols are the public dllm_ ones.
-$(BUILD)/libdllm.a: $(LIB_OBJ)
+# One relocatable object whose only global symbols are the public dllm_ ones; the CUDA runtime is in it.
+$(BUILD)/libdllm.a: $(SHIPPED_OBJ) $(BUILD)/configured
 	$(if $(Q),@echo "  AR    $@")
-	$(Q)$(LD) -r -o $(BUILD)/libdllm.o $(LIB_OBJ)
-	$(Q)objcopy --localize-hidden $(BUILD)/libdllm.o
+	$(Q)$(LD) -r -o $(BUILD)/libdllm_own.o $(SHIPPED_OBJ)
+	$(Q)$(LD) -r -o $(BUILD)/libdllm.o $(BUILD)/libdllm_own.o $(CUDART)
+	$(Q)$(if $(CUDART),nm -g --defined-only $(CUDART) | awk 'NF == 3 { print $$3 }') >$(BUILD)/cudart.symbols
+	$(Q)objcopy --localize-hidden --localize-symbols=$(BUILD)/cudart.symbols $(BUILD)/libdllm.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libdllm.o
 
 # The same as a shared library; PCRE2 is one too then.
@@ -153,8 +155,6 @@ test: all tests tools
 check: $(filter $(BUILD)/tests/check/%,$(TESTS))
 	$(Q)BUILD=$(BUILD) scripts/run_tests.sh check
 
-include kernels/cuda/cuda.mk
-
 bench: all tools
 	$(Q)BUILD=$(BUILD) bench/run
 
@@ -202,6 +202,7 @@ help:
 	@echo "make deb        build/dllm_VERSION_ARCH.deb"
 	@echo "make clean      removes what was built"
 	@echo "variables       V=1 shows commands, SAN=address|undefined|thread, BUILD=dir, PREFIX, DESTDIR;"
-	@echo "                CUDA=0, the only value before there are GPU kernels"
+	@echo "                CUDA=0|1 without or with GPU kernels (1 where nvcc is found),"
+	@echo "                CUDA_ARCHS=90 for one generation of GPUs instead of five"
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,104 +1,24 @@
 # Kernels for NVIDIA GPUs, part of the Makefile.
-#   CUDA_HOME     where the CUDA toolkit lies
+#   CUDA          1: dllm has GPU kernels, the default where nvcc is found; 0: it has none
+#   NVCC          the compiler of the CUDA toolkit
+#   CUDA_HOME     where the toolkit lies
+#   CUDA_ARCHS    compute capabilities; for one card say CUDA_ARCHS=90
 #   CUDA_HEADERS  the toolkit's headers, or tests/cuda_emu/nocuda, which stands in for them
-#
-# Without a GPU the kernels run on the CPU: tests/cuda_emu makes plain C++ of them, in three builds that
-# see different faults (docs/cuda.md).
-CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(shell command -v nvcc 2>/dev/null)),/usr/local/cuda)
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA ?= $(if $(NVCC),1,0)
+CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(NVCC)),/usr/local/cuda)
 CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword \
                   $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h) tests/cuda_emu/nocuda))
+ifneq ($(filter-out 0 1,$(CUDA)),)
+$(error CUDA=$(CUDA): give 0 (no GPU kernels) or 1)
+endif
+ifeq ($(CUDA)$(NVCC),1)
+$(error CUDA=1, but there is no nvcc: install the CUDA toolkit (12.8 or newer), say where with NVCC=, or leave CUDA out)
+endif
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_TEST_SRC := $(wildcard tests/cuda/test_*.cpp)
-EMU_SRC := $(wildcard tests/cuda_emu/*.cpp)
-EMU_RACE_SRC := tests/cuda_emu/race_shadow.cpp tests/cuda_emu/race_hooks.cpp
-# Tests of the emulator itself, and what they share.
-EMU_TEST_SRC := $(wildcard tests/cuda_emu/checks/test_*.cpp)
-EMU_SHARED := $(patsubst %.cu,%.o,$(wildcard tests/cuda_emu/checks/*.cu)) tests/cuda_emu/checks/forked.o
-EMU_MODES := plain asan race
 
-EMU_CXXFLAGS := -std=c++17 -O1 -g -fno-omit-frame-pointer -fno-strict-aliasing -ffp-contract=off -pthread \
-                -Wall -Wextra -Wconversion -Wshadow -Wno-unused-function -Werror
-EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Isrc/backend -Ikernels/cpu -Ikernels/cuda \
-                -Itests/support -Itests/cuda -Itests/cuda_emu -Itests/cuda_emu/checks -isystem $(CUDA_HEADERS)
-EMU_SAN := -fsanitize=address,alignment,bounds -fno-sanitize-recover=all
-# The compiler announces every access of a kernel, the race checks listen: no library of the compiler's.
-EMU_KERNELS_asan := $(EMU_SAN)
-EMU_KERNELS_race := -fsanitize=thread
-EMU_OTHERS_asan := $(EMU_SAN)
-EMU_TESTS := $(foreach mode,$(EMU_MODES),$(patsubst %.cpp,$(BUILD)/cuda-$(mode)/%,$(notdir $(CUDA_TEST_SRC) $(EMU_TEST_SRC))))
-
-# The emulator itself is optimised: it does most of the work.
-define emu_mode
-$(BUILD)/cuda-$(1)/%.o: %.cu
-	@mkdir -p $$(@D)
-	$$(if $$(Q),@echo "  EMU   $$< ($(1))")
-	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(EMU_KERNELS_$(1)) -MMD -MP -x c++ -c $$< -o $$@
-
-$(BUILD)/cuda-$(1)/%.o: %.cpp
-	@mkdir -p $$(@D)
-	$$(if $$(Q),@echo "  CXX   $$< ($(1))")
-	$$(Q)$$(CXX) $$(EMU_CPPFLAGS) $$(EMU_CXXFLAGS) $$(if $$(filter tests/cuda_emu/%,$$<),-O2) \
-	    $$(EMU_OTHERS_$(1)) -MMD -MP -c $$< -o $$@
-
-# Kernels and the mock of the CUDA runtime, for whatever is linked against them.
-$(BUILD)/cuda-$(1)/emulator.a: $(CUDA_SRC:%.cu=$(BUILD)/cuda-$(1)/%.o) \
-    $(patsubst %.cpp,$(BUILD)/cuda-$(1)/%.o,$(if $(filter race,$(1)),$(EMU_SRC),$(filter-out $(EMU_RACE_SRC),$(EMU_SRC))))
-	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $$^
-
-EMU_LIBS_$(1) := $(BUILD)/cuda-$(1)/tests/cuda/device_test.o $(BUILD)/cuda-$(1)/emulator.a $(BUILD)/internal.a
-
-$(CUDA_TEST_SRC:tests/cuda/%.cpp=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: \
-    $(BUILD)/cuda-$(1)/tests/cuda/%.o $$(EMU_LIBS_$(1))
-	$$(call emu_link,$(1))
-
-$(EMU_TEST_SRC:tests/cuda_emu/checks/%.cpp=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: \
-    $(BUILD)/cuda-$(1)/tests/cuda_emu/checks/%.o $(EMU_SHARED:%=$(BUILD)/cuda-$(1)/%) $$(EMU_LIBS_$(1))
-	$$(call emu_link,$(1))
-endef
-# The race checks know shared memory by its place among the program's variables.
-define emu_link
-	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$(1)) $^ $(EMU_LINK_$(1)) $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
-endef
-# Nothing refers to the race checks by name.
-EMU_LINK_race := -Wl,--undefined=emu_race_checks
-$(foreach mode,$(EMU_MODES),$(eval $(call emu_mode,$(mode))))
-
-# The host's side needs the headers of the runtime, no compiler of its own.
-$(GPU_SRC:%.c=$(BUILD)/obj/%.o): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
-
-# Everything but main, with the GPU: for tests of whole models.
-$(BUILD)/internal-gpu.a: $(filter-out $(NO_GPU_SRC:%.c=$(BUILD)/obj/%.o),$(LIB_OBJ)) \
-    $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(SUPPORT_OBJ) $(filter-out %/main.o,$(CLI_OBJ))
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-# The tests, and dllm itself, on the emulated GPU of a mode.
-define emu_models
-$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: $(BUILD)/obj/tests/gpu/%.o \
-    $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
-	$$(call emu_link,$(1)) -lcmocka
-
-$(BUILD)/cuda-$(1)/dllm: $(BUILD)/obj/src/cli/main.o $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
-	$$(call emu_link,$(1))
-endef
-$(foreach mode,$(EMU_MODES),$(eval $(call emu_models,$(mode))))
-EMU_TESTS += $(foreach mode,$(EMU_MODES),$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(mode)/%)) $(BUILD)/dllm-emu
-
-$(BUILD)/dllm-emu: $(BUILD)/cuda-plain/dllm
-	$(Q)ln -sf cuda-plain/dllm $@
-
-.PHONY: cuda-emu check-cuda
-cuda-emu: $(EMU_TESTS)
-
-# Every kernel test in every mode of the emulator.
-check-cuda: cuda-emu
-	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh
-
--include $(foreach mode,$(EMU_MODES),$(shell find $(BUILD)/cuda-$(mode) -name '*.d' 2>/dev/null))
-
-# For real GPUs: machine code per generation, and PTX that the driver compiles for others and newer ones.
-#   NVCC        the compiler
-#   CUDA_ARCHS  compute capabilities, for one card say CUDA_ARCHS=90
+# Machine code per generation, and PTX that the driver compiles for others and newer ones.
 # Up to 90 one front end serves all; from 100 on each has its own, with which it needs fewer registers.
 CUDA_ARCHS ?= 80 86 89 90 120
 comma := ,
@@ -114,13 +34,28 @@ NVCCFLAGS := -std=c++17 -O3 -fmad=false $(NVCC_ARCHS) --compress-mode=size \
              -Xcompiler=-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics \
              -Xptxas=-warn-spills,-warn-lmem-usage,-Werror
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(BUILD)/obj/%.o)
-CUDART := $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a $(CUDA_HOME)/lib/libcudart_static.a) \
-            -lcudart_static) -ldl -lrt
+CUDART := $(if $(filter 1,$(CUDA)),$(or $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a \
+            $(CUDA_HOME)/lib/libcudart_static.a /usr/lib/*/libcudart_static.a)),\
+            $(error no libcudart_static.a in $(CUDA_HOME)/lib64: give CUDA_HOME, or CUDA=0)))
 
-$(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu
+# What the library is made of.
+GPU_OBJ := $(GPU_SRC:%.c=$(BUILD)/obj/%.o)
+NO_GPU_OBJ := $(NO_GPU_SRC:%.c=$(BUILD)/obj/%.o)
+SHIPPED_OBJ := $(if $(CUDART),$(filter-out $(NO_GPU_OBJ),$(LIB_OBJ)) $(GPU_OBJ) $(CUDA_OBJ),$(LIB_OBJ))
+
+# Changes when these do, so that what depends on them is made again.
+.PHONY: always
+$(BUILD)/configured: always
+	@mkdir -p $(@D)
+	@echo "$(CUDA) $(CUDA_ARCHS) $(CUDA_HEADERS)" | cmp -s - $@ || echo "$(CUDA) $(CUDA_ARCHS) $(CUDA_HEADERS)" >$@
+
+$(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  NVCC  $<")
 	$(Q)$(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+# The host's side needs the headers of the runtime, no compiler of its own.
+$(GPU_OBJ): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
 
 # The kernels' tests for a GPU: those that the emulator runs, in one program.
 GPU_TEST_OBJ := $(CUDA_TEST_SRC:%.cpp=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/cuda/device_test.o
@@ -132,7 +67,7 @@ $(GPU_TEST_OBJ): $(BUILD)/obj/%.o: %.cpp
 $(BUILD)/tests/test_gpu: $(GPU_TEST_OBJ) $(CUDA_OBJ) $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
-	$(Q)$(CXX) -pthread $^ $(CUDART) $(LIBS) -o $@
+	$(Q)$(CXX) -pthread $(filter-out %/configured,$^) $(CUDART) $(LIBS) -ldl -lrt -o $@
 
 .PHONY: cuda-objects
 cuda-objects: $(CUDA_OBJ)
