@@ -143,13 +143,9 @@ SANITIZED := $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(filter $(BUILD)/tests/fu
 
 sanitized: $(SANITIZED) $(BUILD)/dllm
 
-# What uses threads, for ThreadSanitizer.
-THREAD_BUILD := $(BUILD)-thread
-threads: $(BUILD)/tests/unit/test_pool $(BUILD)/tests/unit/test_engine $(BUILD)/dllm
-
-test: all tests tools
-	$(Q)$(MAKE) --no-print-directory BUILD=$(SAN_BUILD) SAN=address,undefined sanitized
-	$(Q)$(MAKE) --no-print-directory BUILD=$(THREAD_BUILD) SAN=thread threads
+test: all tests tools cuda-tests
+	$(Q)$(MAKE) --no-print-directory BUILD=$(SAN_BUILD) SAN=address,undefined CUDA=0 sanitized
+	$(Q)$(MAKE) --no-print-directory BUILD=$(THREAD_BUILD) SAN=thread CUDA=0 threads
 	$(Q)BUILD=$(BUILD) SAN_BUILD=$(SAN_BUILD) THREAD_BUILD=$(THREAD_BUILD) scripts/run_tests.sh
 
 check: $(filter $(BUILD)/tests/check/%,$(TESTS))
@@ -196,6 +192,7 @@ help:
 	@echo "make            build/dllm, build/libdllm.a and build/libdllm.so"
 	@echo "make test       every test; ends with a line that counts them"
 	@echo "make check      the kernels against the reference, per CPU level"
+	@echo "make check-cuda the GPU kernels on the CPU, emulated, in every mode"
 	@echo "make bench      speed: steps, matrix products, beside llama.cpp; keeps results"
 	@echo "make lint       layers, symbols, instruction sets, format"
 	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured; make uninstall"

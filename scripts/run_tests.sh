@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test, one line each, and ends with "N passed, M failed[, K skipped]".
-# usage: scripts/run_tests.sh [check|lint|unit|model|cli|faults|tty|peer|sanitized]...
+# usage: scripts/run_tests.sh [check|lint|unit|model|cuda|cli|faults|tty|peer|sanitized]...
 #
 # A C program's tests are counted by cmocka's closing lines; a script may end with the line above; any
 # other program counts as one test. Exit status 77 means skipped. The log of each is kept in
@@ -103,6 +103,16 @@ run_scripts() { # kind pattern
     done
 }
 
+# The GPU's kernels: each test in every mode of the emulator, then all of them on a GPU if there is one.
+run_cuda() {
+    local source
+    for source in tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp; do
+        source=$(basename "$source" .cpp)
+        [ ! -x "$BUILD/cuda-plain/$source" ] || run "cuda/$source" scripts/run_cuda_modes.sh "$source"
+    done
+    [ ! -x "$BUILD/tests/test_gpu" ] || run cuda/test_gpu scripts/run_gpu_tests.sh
+}
+
 run_cli() {
     [ ! -x tests/cli/run.sh ] || run cli/run tests/cli/run.sh
 }
@@ -147,6 +157,7 @@ run_part() {
         run_scripts lint 'tests/scripts/test_*.sh'
         ;;
     unit | check | model) run_programs "$1" ;;
+    cuda) run_cuda ;;
     cli) run_cli ;;
     faults) run_scripts faults 'tests/faults/test_*.*' ;;
     tty) run_scripts tty 'tests/tty/test_*.py' ;;
@@ -162,7 +173,7 @@ run_part() {
     esac
 }
 
-[ $# -gt 0 ] || set -- lint unit check model cli faults tty sanitized peer
+[ $# -gt 0 ] || set -- lint unit check model cuda cli faults tty sanitized peer
 for part in "$@"; do run_part "$part"; done
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"

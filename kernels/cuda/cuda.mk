@@ -15,6 +15,12 @@ endif
 ifeq ($(CUDA)$(NVCC),1)
 $(error CUDA=1, but there is no nvcc: install the CUDA toolkit (12.8 or newer), say where with NVCC=, or leave CUDA out)
 endif
+# CC="ccache gcc" means these compilers too.
+CCACHE := $(filter %ccache,$(firstword $(CC)))
+ifeq ($(origin CXX),default)
+CXX := $(CCACHE) g++
+endif
+
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 CUDA_TEST_SRC := $(wildcard tests/cuda/test_*.cpp)
 
@@ -52,7 +58,7 @@ $(BUILD)/configured: always
 $(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  NVCC  $<")
-	$(Q)$(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(Q)$(CCACHE) $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # The host's side needs the headers of the runtime, no compiler of its own.
 $(GPU_OBJ): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
@@ -69,5 +75,6 @@ $(BUILD)/tests/test_gpu: $(GPU_TEST_OBJ) $(CUDA_OBJ) $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CXX) -pthread $(filter-out %/configured,$^) $(CUDART) $(LIBS) -ldl -lrt -o $@
 
-.PHONY: cuda-objects
+.PHONY: cuda-objects cuda-tests
 cuda-objects: $(CUDA_OBJ)
+cuda-tests: cuda-emu $(if $(CUDART),$(BUILD)/tests/test_gpu)
