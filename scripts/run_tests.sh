@@ -106,10 +106,11 @@ run_scripts() { # kind pattern
 # The GPU's kernels: each test in every mode of the emulator, then all of them on a GPU if there is one.
 run_cuda() {
     local source
-    for source in tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp; do
-        source=$(basename "$source" .cpp)
+    for source in tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp; do
+        source=$(basename "${source%.c*}")
         [ ! -x "$BUILD/cuda-plain/$source" ] || run "cuda/$source" scripts/run_cuda_modes.sh "$source"
     done
+    [ ! -x "$BUILD/dllm-emu" ] || run cuda/transcripts scripts/run_cuda_modes.sh transcripts
     [ ! -x "$BUILD/tests/test_gpu" ] || run cuda/test_gpu scripts/run_gpu_tests.sh
 }
 
