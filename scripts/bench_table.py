@@ -148,6 +148,18 @@ def caches_table():
                  [caches_row(result) for _, result in results.read("caches")])
 
 
+def tokenizer_table():
+    rows = []
+    for _, result in results.read("tokenizer"):
+        for expression, parts in result["expressions"].items():
+            for part, times in parts.items():
+                low, middle, high = results.quartiles(results.ratios(times["llama_ms"], times["dllm_ms"]))
+                rows.append([expression, "%s %s" % (part, times["amount"]), "%.0f ms" % results.median(times["dllm_ms"]),
+                             "%.0f ms" % results.median(times["llama_ms"]),
+                             "**%.1fx** (%.1f to %.1f)" % (middle, low, high), result["commit"]])
+    return table(["expression", "what", "dllm", "llama.cpp", "faster", "commit"], rows)
+
+
 def parity_table():
     return table(["model", "type", "RMS, median row", "RMS, worst row", "cosine, median row", "cosine, lowest",
                   "same top"],
@@ -257,7 +269,7 @@ def gaps_table():
 
 TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
-          "avx2": lambda: comparison_table("avx2"), "types": types_table,
+          "avx2": lambda: comparison_table("avx2"), "types": types_table, "tokenizer": tokenizer_table,
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
           "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table}
 

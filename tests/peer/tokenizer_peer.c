@@ -147,13 +147,20 @@ static double median(double *values)
     return values[ROUNDS / 2];
 }
 
-static void print_speed(const char *what, double *ours, double *peers)
+static void print_times(const char *before, const double *seconds)
 {
-    const double a = median(ours), b = median(peers);
+    printf("%s", before);
+    for (int i = 0; i < ROUNDS; i++)
+        printf(" %.1f", seconds[i] * 1e3);
+    printf(" ms");
+}
 
-    printf("%s: dllm %.1f ms (%.1f to %.1f), llama.cpp %.1f ms (%.1f to %.1f), ratio %.2f\n", what,
-           a * 1e3, ours[0] * 1e3, ours[ROUNDS - 1] * 1e3, b * 1e3, peers[0] * 1e3,
-           peers[ROUNDS - 1] * 1e3, b / a);
+/* All times of both sides, turn by turn; bench/tokenizer reads this. */
+static void print_speed(double *ours, double *peers)
+{
+    print_times("dllm", ours);
+    print_times(", llama.cpp", peers);
+    printf(", medians' ratio %.2f\n", median(peers) / median(ours));
 }
 
 /* Medians of turns, so that both meet the same weather. */
@@ -177,8 +184,8 @@ static void compare_encoding(struct comparison *with, const char *path)
         encode_peer(with, text, true);
         peers[i] = clock_seconds() - peers[i];
     }
-    printf("encode %.2f MB, ", (double)text.size / 1e6);
-    print_speed("time", ours, peers);
+    printf("encode %.2f MB: ", (double)text.size / 1e6);
+    print_speed(ours, peers);
     free(data);
 }
 
@@ -217,7 +224,8 @@ static void compare_loading(struct comparison *with)
         if (message)
             die("peer", message);
     }
-    print_speed("load vocabulary", ours, peers);
+    printf("load %u tokens: ", (unsigned)with->source.vocabulary.token_count);
+    print_speed(ours, peers);
 }
 
 int main(int argc, char **argv)

@@ -87,6 +87,26 @@ assert compare.compare_types(None, ["F16"])
 steady["Q5_K"] = 3
 assert compare.compare_types(None, ["Q5_K"])
 assert r.read("types") == [("types", {"kind": "types", "results": {"F16": {"time": 1}, "Q5_K": {"time": 3}}})]'
+expect "each part of the loop over panels can be left out" python '
+import importlib.machinery, importlib.util
+loader = importlib.machinery.SourceFileLoader("step", "bench/kernel_step")
+step = importlib.util.module_from_spec(importlib.util.spec_from_loader("step", loader))
+loader.exec_module(step)
+loop = open(step.LOOP).read()
+assert step.edited(loop, step.EDITS) != loop
+try:
+    step.edited("another loop", ["inputs"])
+    assert False
+except ValueError as error:
+    assert "once was expected" in str(error)'
+expect "times of the tokenizer are read" python '
+import importlib.machinery, importlib.util
+loader = importlib.machinery.SourceFileLoader("tokenizer", "bench/tokenizer")
+tokenizer = importlib.util.module_from_spec(importlib.util.spec_from_loader("tokenizer", loader))
+loader.exec_module(tokenizer)
+found = tokenizer.parse("qwen2\nencode 1.00 MB: dllm 1.0 1.1 ms, llama.cpp 20.0 22.0 ms, ratio\n3 texts equal, 0 not\n")
+assert found == {"qwen2": {"encode": {"amount": "1.00 MB", "dllm_ms": [1, 1.1], "llama_ms": [20, 22]}}}
+assert "2 measurements" in list(tokenizer.complaints(found))[0]'
 rows_refused() { [[ $(bench/compare --rows 200 2>&1) == *"--rows is 200; expected 1 to --canvas, 148" ]]; }
 expect "more rows than positions" rows_refused
 
