@@ -69,11 +69,16 @@ def processor_name():
     return platform.processor() or "unknown"
 
 
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def commit():
-    """The commit measured, "-dirty" with changes that are not in it."""
+    """The commit measured, "-dirty" with changes that are not in it: other ones than new results and their tables."""
     try:
-        return subprocess.run(["git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"],
-                              cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+        changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results", ":!docs",
+                      ":!README.md")
+        return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

@@ -107,6 +107,20 @@ loader.exec_module(tokenizer)
 found = tokenizer.parse("qwen2\nencode 1.00 MB: dllm 1.0 1.1 ms, llama.cpp 20.0 22.0 ms, ratio\n3 texts equal, 0 not\n")
 assert found == {"qwen2": {"encode": {"amount": "1.00 MB", "dllm_ms": [1, 1.1], "llama_ms": [20, 22]}}}
 assert "2 measurements" in list(tokenizer.complaints(found))[0]'
+in_a_repository() { # what git knows of this tree, and of one that is none
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
+    local check='import sys; sys.path.insert(0, sys.argv[1]); import bench_results as r; print(r.commit())'
+    [ "$(/usr/bin/python3 -B -c "$check" "$tree/bench")" = unknown ] || return 1
+    git -C "$tree" init -q && git -C "$tree" add -A && git -C "$tree" commit -qm one || return 1
+    local head
+    head=$(git -C "$tree" rev-parse --short=12 HEAD)
+    echo "{}" >"$tree/bench/results/compare-x.json"
+    echo >>"$tree/docs/limits.md"
+    [ "$(/usr/bin/python3 -B -c "$check" "$tree/bench")" = "$head" ] || return 1
+    echo "# changed" >>"$tree/bench/bench_results.py"
+    [ "$(/usr/bin/python3 -B -c "$check" "$tree/bench")" = "$head-dirty" ]
+}
+command -v git >/dev/null && expect "the commit that a result names" in_a_repository
 rows_refused() { [[ $(bench/compare --rows 200 2>&1) == *"--rows is 200; expected 1 to --canvas, 148" ]]; }
 expect "more rows than positions" rows_refused
 
