@@ -97,7 +97,7 @@ int cuda_matmul(const struct cuda_activations *in, const struct cuda_product *pr
 
 /* Which tokens are whose: those from first[e] to first[e + 1] - 1 are expert e's
  * (cuda_routing); first [experts + 1] is device memory. No expert has more than
- * `most` tokens. */
+ * `most` tokens, from which (and the average) the size of a tile is chosen. */
 struct cuda_visits {
     const int32_t *first;
     int experts, most;

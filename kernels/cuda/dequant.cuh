@@ -13,6 +13,7 @@
  *   GROUP                    16, 32: bytes are levels, to be multiplied by
  *   scale(block, g)          the integer of group g; 256: they are the weights
  *   SIGN                     -1: the bytes are the negatives of the weights
+ *   CODEBOOK                 words are looked up, which takes more registers
  *   MINIMUMS, dmin(block), minimums(block, c)
  *                            what is subtracted: four minimums, those of groups of
  *                            16 weights 4c .. 4c + 3
@@ -91,5 +92,5 @@ template <class Block, uint32_t ID> struct weights_32 : weights_of<Block, ID> {
 
 template <class Block, uint32_t ID, int EACH> struct weights_256 : weights_of<Block, ID> {
     static constexpr int GROUP = EACH, SIGN = 1;
-    static constexpr bool MINIMUMS = false;
+    static constexpr bool MINIMUMS = false, CODEBOOK = false;
 };

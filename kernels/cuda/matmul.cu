@@ -78,6 +78,14 @@ static matmul_part part_of(const cuda_product &product)
     return part;
 }
 
+/* Half as many again as the average, so that most experts need one tile. */
+static int typical_visits(const cuda_visits &visits, int tokens)
+{
+    const int more = (int)(3LL * tokens / (2LL * visits.experts)) + 1;
+
+    return visits.most < more ? visits.most : more;
+}
+
 /* Launches the products of the type of the first of them; visits: NULL without experts. */
 static cudaError_t launch_type(const cuda_activations &in, const cuda_visits *visits,
                                const cuda_product *products, int count, cudaStream_t stream)
@@ -86,7 +94,7 @@ static cudaError_t launch_type(const cuda_activations &in, const cuda_visits *vi
     matmul_plan plan = {};
 
     plan.stream = stream;
-    plan.most = visits ? visits->most : in.tokens;
+    plan.typical = visits ? typical_visits(*visits, in.tokens) : in.tokens;
     plan.job.records = records_of(in, type->type);
     plan.job.tokens = in.tokens;
     plan.job.width = in.width;

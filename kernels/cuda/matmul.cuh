@@ -276,7 +276,7 @@ void **form_records(struct cuda_activations *activations, unsigned bit);
 /* Products of one type, on their way to a launch. */
 struct matmul_plan {
     matmul_job job;
-    int most; /* tokens that one matrix can meet */
+    int typical; /* tokens that a matrix meets; with experts it may be more or less */
     cudaStream_t stream;
 };
 

@@ -112,7 +112,7 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
 
 template <class W, int ALIGN> static cudaError_t launch_half(matmul_plan &plan)
 {
-    if (plan.most <= 16)
+    if (plan.typical <= 16)
         return launch_product<product_half<W, ALIGN, 16>>(plan);
     return launch_product<product_half<W, ALIGN, 64>>(plan);
 }

@@ -117,19 +117,23 @@ struct int8_tile {
     }
 
     /* The same with values 32j .. 32j + 31 of the sixteen tokens, as load_inputs gives them;
-     * the next ones are on their way meanwhile. */
-    template <class Each>
+     * if AHEAD, which takes four registers, the next ones are on their way meanwhile. */
+    template <bool AHEAD, class Each>
     MATMUL void each_input(const Record *records, const matmul_tile &tile, int j, Each each)
     {
         uint32_t b[2][4];
 
-        load_inputs(records, 0, j, b[0]);
+        if (AHEAD)
+            load_inputs(records, 0, j, b[0]);
         UNROLL
         for (int n = 0; n < TOKENS / 8; n += 2) {
-            if (n + 2 < TOKENS / 8)
+            if (AHEAD && n + 2 < TOKENS / 8)
                 load_inputs(records, 8 * (n + 2), j, b[(n / 2 + 1) % 2]);
-            if (8 * n < tile.tokens)
+            if (8 * n < tile.tokens) {
+                if (!AHEAD)
+                    load_inputs(records, 8 * n, j, b[n / 2 % 2]);
                 each(n, b[n / 2 % 2]);
+            }
         }
     }
 
@@ -160,6 +164,7 @@ struct product_256
     typedef typename W::block block;
     using typename base::stage;
     using typename base::sums;
+    static constexpr bool AHEAD = TOKENS < 64 || (W::GROUP > 16 && !W::CODEBOOK);
     typedef int totals[TOKENS / 8][4];
     typedef float values[TOKENS / 8][4];
 
@@ -276,7 +281,7 @@ struct product_256
 
             load_weights<W>(row, j, a);
             load_scales(row, j, scale);
-            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
+            base::template each_input<AHEAD>(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 add_group(a, scale, b[0], b[1], total[n]);
                 add_group(a, scale, b[2], b[3], total[n + 1]);
             });
@@ -379,7 +384,7 @@ struct product_32
                 m[1] = W::m(row[1]);
             }
             load_weights<W>(row, 0, a);
-            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
+            base::template each_input<true>(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 int low[4] = {}, high[4] = {};
 
                 mma_s8_16832(low, a, b[0], b[1]);
@@ -404,9 +409,9 @@ template <class W> static cudaError_t launch_256(matmul_plan &plan)
     constexpr int rows_32 = fits<product_256<W, 32, 64, 2>>() ? 64 : 32;
     constexpr int rows_64 = fits<product_256<W, 64, 128, 1>>() ? 128 : 64;
 
-    if (plan.most <= 16)
+    if (plan.typical <= 16)
         return launch_product<product_256<W, 16, 32, 4>>(plan);
-    if (plan.most <= 32)
+    if (plan.typical <= 32)
         return launch_product<product_256<W, 32, rows_32, 2>>(plan);
     return launch_product<product_256<W, 64, rows_64, 1>>(plan);
 }
@@ -415,9 +420,9 @@ template <class W> static cudaError_t launch_32(matmul_plan &plan)
 {
     constexpr int rows_64 = fits<product_32<W, 64, 128>>() ? 128 : 64;
 
-    if (plan.most <= 16)
+    if (plan.typical <= 16)
         return launch_product<product_32<W, 16, 64>>(plan);
-    if (plan.most <= 32)
+    if (plan.typical <= 32)
         return launch_product<product_32<W, 32, 64>>(plan);
     return launch_product<product_32<W, 64, rows_64>>(plan);
 }
