@@ -94,8 +94,8 @@ $(BUILD)/libdllm.a: $(SHIPPED_OBJ) $(BUILD)/configured
 	$(if $(Q),@echo "  AR    $@")
 	$(Q)$(LD) -r -o $(BUILD)/libdllm_own.o $(SHIPPED_OBJ)
 	$(Q)$(LD) -r -o $(BUILD)/libdllm.o $(BUILD)/libdllm_own.o $(CUDART)
-	$(Q)$(if $(CUDART),nm -g --defined-only $(CUDART) | awk 'NF == 3 { print $$3 }') >$(BUILD)/cudart.symbols
-	$(Q)objcopy --localize-hidden --localize-symbols=$(BUILD)/cudart.symbols $(BUILD)/libdllm.o
+	$(if $(CUDART),$(Q)nm -g --defined-only $(CUDART) | awk 'NF == 3 { print $$3 }' >$(BUILD)/cudart.symbols)
+	$(Q)objcopy --localize-hidden $(if $(CUDART),--localize-symbols=$(BUILD)/cudart.symbols) $(BUILD)/libdllm.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libdllm.o
 
 # The same as a shared library; PCRE2 is one too then.
