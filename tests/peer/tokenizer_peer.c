@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, SHOWN = 5 };
+enum { ROUNDS = 9, SHOWN = 5 };
 
 struct comparison {
     const char *path;
