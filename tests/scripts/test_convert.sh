@@ -167,7 +167,9 @@ mkfifo waiting/config.json
 ended() {
     local code
     "$root/scripts/convert" waiting x.gguf 2>log &
-    until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & 0x4000)); do sleep 0.05; done # it listens
+    # It listens once it is no longer the shell's copy, which caught the signal too.
+    until [ "$(cat /proc/$!/comm)" = convert ] &&
+        ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & 0x4000)); do sleep 0.05; done
     kill -TERM $!
     wait $!
     code=$?
