@@ -1,20 +1,18 @@
 /* cuda_cross_entropy.cu: how unlikely rows of logits find given tokens; a block a row. */
 #include "logit_row.cuh"
 
+/* NaN, +infinity or nothing finite in a row makes the sum NaN. */
 static __global__ void __launch_bounds__(ROW_THREADS)
     cross_entropies(const float *logits, int vocab, const int32_t *targets, double *losses)
 {
     __shared__ row_smem s;
     const logit_row row = open_row(logits, vocab, nullptr, nullptr);
-    const row_summary summary = summarize_row(s, row);
+    const float max = summarize_row(s, row).max;
     const double sum =
-        sum_weights(s, row, [&](int, float logit) { return (double)expf(logit - summary.max); });
+        sum_weights(s, row, [&](int, float logit) { return (double)expf(logit - max); });
 
     if (threadIdx.x == 0)
-        losses[blockIdx.x] =
-            summary.state == CUDA_ROW_GOOD
-                ? log(sum) - ((double)row.logits[targets[blockIdx.x]] - (double)summary.max)
-                : (double)NAN;
+        losses[blockIdx.x] = log(sum) - ((double)row.logits[targets[blockIdx.x]] - (double)max);
 }
 
 int cuda_cross_entropy_rows(const float *logits, int count, int vocab, const int32_t *targets,

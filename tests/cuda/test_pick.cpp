@@ -8,6 +8,7 @@
 #include "cuda_pick.h"
 #include "device_test.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -239,6 +240,39 @@ DEVICE_TEST(draws_over_a_flat_row)
     check(llada(PICK_PROBABILITY, 1), Floats(size_t(rows * vocab), 0.25f), vocab);
 }
 
+/* The id under which a draw falls when weights are laid end to end; sums are those of a head. */
+static size_t drawn_id(const std::vector<double> &sums, double u)
+{
+    return size_t(std::upper_bound(sums.begin(), sums.end(), u * sums.back()) - sums.begin());
+}
+
+/* A position whose draw lies so near the border of two ids that weights in f32
+ * would choose the other one. */
+DEVICE_TEST(draws_take_weights_in_doubles)
+{
+    const int vocab = 2309;
+    const Floats logits = random_rows(1, vocab, FLAT);
+    const float max = *std::max_element(logits.begin(), logits.end());
+    const Case c = dream(PICK_PROBABILITY, 1);
+    std::vector<double> strict, rough;
+    double strict_sum = 0, rough_sum = 0;
+    for (const float logit : logits) {
+        strict.push_back(strict_sum += softmax_exp(double(logit) - double(max)));
+        rough.push_back(rough_sum += double(expf(logit - max)));
+    }
+    for (int32_t position = 0; position < 10000000; position++) {
+        const double u =
+            rng_uniform(c.rules.seed, c.rules.step, uint32_t(position), PICK_DRAW_TOKEN);
+        if (drawn_id(strict, u) == drawn_id(rough, u))
+            continue;
+        const int32_t token = pick_on_card(c, logits, vocab, {position})[0].token;
+        expect(token == int32_t(drawn_id(strict, u)), "position %d: id %d, not %zu", position,
+               token, drawn_id(strict, u));
+        return;
+    }
+    expect(false, "no draw near a border was found");
+}
+
 static Case filtered(double top_p, int top_k, pick_confidence confidence, double temperature)
 {
     Case c = dream(confidence, temperature);
@@ -358,6 +392,20 @@ static int state_of(const Floats &logits, const Ids &banned)
     expect(good == (state == CUDA_ROW_GOOD), "state %d where the CPU says %s", state,
            good ? "good" : "bad");
     return state;
+}
+
+DEVICE_TEST(a_single_finite_logit)
+{
+    Floats logits(600, -INFINITY);
+    logits[599] = -3;
+    for (const pick_method method : {PICK_LLADA, PICK_DREAM}) {
+        Case c = filtered(1, 0, PICK_PROBABILITY, 0.5);
+        c.rules.method = method;
+        c.rules.gap = true;
+        check(c, logits, 600);
+        c.rules.top_k = 2;
+        check(c, logits, 600);
+    }
 }
 
 DEVICE_TEST(bad_rows_are_named)
