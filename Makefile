@@ -126,6 +126,13 @@ $(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/internal.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@
 
+# The program without GPU kernels, for tests/faults: NVIDIA's runtime, which starts before main, does not
+# survive want of memory.
+$(BUILD)/tests/faults/dllm: $(BUILD)/obj/src/cli/main.o $(BUILD)/internal.a
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) $(LDFLAGS) $^ $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
+
 # Stands before libc in tests/faults.
 $(PRELOAD): tests/faults/preload.c
 	@mkdir -p $(@D)
@@ -134,7 +141,7 @@ $(PRELOAD): tests/faults/preload.c
 
 objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) \
     $(TEST_SRC:%.c=$(BUILD)/obj/%.o) $(GPU_TEST_SRC:%.c=$(BUILD)/obj/%.o)
-tests: $(TESTS) $(PRELOAD)
+tests: $(TESTS) $(PRELOAD) $(BUILD)/tests/faults/dllm
 tools: $(TOOLS)
 
 # The sanitizers' build: what reads bytes from strangers is tested twice.

@@ -7,7 +7,7 @@ that it has without the fault, or exit with 1 and an error on stderr. Then no ha
 output stands under its final name that is not whole, and no memory is lost. Without --all the faults
 are spread so that a case takes a few seconds.
 
-environment: BUILD (build), DLLM the program ($BUILD/dllm)
+environment: BUILD (build), DLLM the program ($BUILD/tests/faults/dllm)
 """
 import concurrent.futures
 import os
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-DLLM = os.path.abspath(os.environ.get("DLLM", os.path.join(BUILD, "dllm")))
+DLLM = os.path.abspath(os.environ.get("DLLM", os.path.join(BUILD, "tests/faults/dllm")))
 PRELOAD = os.path.join(BUILD, "tests/faults/preload.so")
 MODELS = os.path.join(ROOT, "tests/fuzz/corpus/model")
 TINY = os.path.join(MODELS, "llada")

@@ -2,11 +2,11 @@
 # Lets commands run under limits on memory, files and cores: whatever the limit, they end by themselves, with
 # the right output or with an error.
 # usage: tests/faults/test_limits.sh
-# environment: BUILD (build), DLLM the program ($BUILD/dllm)
+# environment: BUILD (build), DLLM the program ($BUILD/tests/faults/dllm)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/expect.sh
-dllm=$(realpath "${DLLM:-${BUILD:-build}/dllm}")
+dllm=$(realpath "${DLLM:-${BUILD:-build}/tests/faults/dllm}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo '{"prompt": "What is 1 + 2?"}' >"$work/in.jsonl"
