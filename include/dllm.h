@@ -268,7 +268,10 @@ struct dllm_model_info {
     bool chat_template_differs; /* the file's own template has other control tokens */
     uint64_t weight_bytes, file_bytes;
     int threads;
-    const char *device;      /* "cpu", "gpu:0" */
+    int parallel;       /* sessions at once that get the most done: on the CPU one a thread
+                           (apart), on a GPU more, which share its passes */
+    const char *device; /* "cpu", "gpu:0" */
+    bool device_is_gpu;
     const char *device_note; /* why auto took the CPU, a part of a sentence; "": it did not */
     const char *cpu_level;   /* of a GPU its architecture, such as "sm_90" */
     double load_seconds;
@@ -324,7 +327,8 @@ DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct
 /* A session with threads of its own (as in dllm_engine_options) instead of the
  * engine's, so that its calls run at the same time as those of other sessions:
  * several requests under way, each on its own thread, get more done than one after
- * the other on all of them. The results are the same. */
+ * the other on all of them. On a GPU it is as any other: steps of generations that are
+ * under way on several threads share passes. The results are the same. */
 DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threads,
                                                     struct dllm_session **out,
                                                     struct dllm_error *error);
@@ -479,7 +483,9 @@ struct dllm_products {
 };
 
 /* Where the time of all passes went: the layers' matrices, attention, the output
- * matrix with the choice of tokens, and what is left. */
+ * matrix with the choice of tokens, and what is left. A GPU runs its layers at once: their
+ * time is rest_seconds, and that of products the whole pass. Where sessions share a pass
+ * each has all of its time and its part of the products. */
 struct dllm_timings {
     double generate_seconds; /* without those of the step callback */
     double matmul_seconds, attention_seconds, head_seconds, rest_seconds;

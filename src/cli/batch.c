@@ -130,7 +130,7 @@ static int start_workers(struct batch *batch)
     dllm_engine_info(batch->engine, &info);
     batch->workers = batch->opts->values[RUN_PARALLEL].given
                          ? (int)batch->opts->values[RUN_PARALLEL].integer
-                         : info.threads;
+                         : info.parallel;
     threads = info.threads / batch->workers;
     batch->job_count = batch->workers * JOBS_PER_WORKER;
     batch->jobs = calloc((size_t)batch->job_count, sizeof *batch->jobs);

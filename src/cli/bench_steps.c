@@ -197,10 +197,12 @@ static void print_steps(const struct step_bench *bench, int rows,
 
     printf("\nstep, logits of %d rows: %.3f ms (%.3f to %.3f)\n", rows, time.median * 1000,
            time.low * 1000, time.high * 1000);
-    print_part("matmul", samples, BENCH_MATMUL);
-    print_part("attention", samples, BENCH_ATTENTION);
+    if (!bench->info.device_is_gpu) {
+        print_part("matmul", samples, BENCH_MATMUL);
+        print_part("attention", samples, BENCH_ATTENTION);
+    }
     print_part("head", samples, BENCH_HEAD);
-    print_part("rest", samples, BENCH_REST);
+    print_part(bench->info.device_is_gpu ? "layers" : "rest", samples, BENCH_REST);
     printf("  %-18s%10.1f a second\n", "canvas tokens", bench->canvas / time.median);
     printf("  %-18s%10.2f GB/s\n", "weights read", bench_median(samples, BENCH_BANDWIDTH) * 1e-9);
     printf("  %-18s%s\n", "matrix products", bench_rate_text(samples, rate));
@@ -217,6 +219,8 @@ static int print_text(const struct step_bench *bench)
     out_print_quoted(stdout, info->name, strlen(info->name), 80);
     printf(", %s, %s, %s\n", info->architecture, info->quantization,
            out_size_text(info->file_bytes, size));
+    if (info->device_is_gpu)
+        printf("%s, ", info->device);
     printf("level %s, %d thread%s, canvas %d, %d repetitions\n", info->cpu_level, info->threads,
            info->threads == 1 ? "" : "s", bench->canvas, bench->reps);
     printf("loaded in %.4f s; first step began after %.4f s, was finished after %.4f s\n",
@@ -229,14 +233,23 @@ static int print_text(const struct step_bench *bench)
     return out_finish();
 }
 
+/* null for what is not measured on the device at hand. */
+static json_t *part_ms(const struct bench_samples *samples, enum bench_quantity quantity,
+                       bool measured)
+{
+    return measured ? json_real(bench_median(samples, quantity) * 1000) : json_null();
+}
+
 static json_t *steps_json(const struct step_bench *bench, int rows,
                           const struct bench_samples *samples)
 {
-    json_t *steps = json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "rows", rows, "matmul_ms",
-                              bench_median(samples, BENCH_MATMUL) * 1000, "attention_ms",
-                              bench_median(samples, BENCH_ATTENTION) * 1000, "head_ms",
+    bool gpu = bench->info.device_is_gpu;
+    json_t *steps = json_pack("{s:i, s:o, s:o, s:f, s:o, s:o, s:f, s:f}", "rows", rows, "matmul_ms",
+                              part_ms(samples, BENCH_MATMUL, !gpu), "attention_ms",
+                              part_ms(samples, BENCH_ATTENTION, !gpu), "head_ms",
                               bench_median(samples, BENCH_HEAD) * 1000, "rest_ms",
-                              bench_median(samples, BENCH_REST) * 1000, "canvas_tokens_per_s",
+                              part_ms(samples, BENCH_REST, !gpu), "layers_ms",
+                              part_ms(samples, BENCH_REST, gpu), "canvas_tokens_per_s",
                               bench->canvas / bench_median(samples, BENCH_SECONDS), "processor_use",
                               bench_median(samples, BENCH_PROCESSOR));
 

@@ -3,8 +3,6 @@
 
 #include "out.h"
 
-#include <string.h>
-
 struct memory_need memory_need_of(const struct dllm_engine *engine, size_t canvas,
                                   const struct dllm_generate_options *settings)
 {
@@ -51,7 +49,7 @@ int memory_check(const struct dllm_engine *engine, const struct memory_need *nee
 
     dllm_engine_info(engine, &info);
     /* A GPU's memory is the library's to check: there is no way around what it has. */
-    if (need->force || strcmp(info.device, "cpu") != 0)
+    if (need->force || info.device_is_gpu)
         return CLI_OK;
     dllm_machine(&machine);
     total = memory_total(need, info.file_bytes);

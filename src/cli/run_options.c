@@ -264,8 +264,9 @@ static const struct opt options[RUN_OPTIONS] = {
                       .low = 1,
                       .high = 1024,
                       .metavar = "N",
-                      .fallback = "one for each thread",
-                      .help = "with --input: requests under way at once; they share the threads"},
+                      .fallback = "one for each thread; 16 on a GPU",
+                      .help = "with --input: requests under way at once; they share the threads, "
+                              "or the passes of a GPU"},
     [RUN_JSON] = {.name = "json",
                   .once = true,
                   .kind = OPT_FLAG,

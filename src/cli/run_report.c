@@ -162,22 +162,33 @@ const char *run_finish_name(enum dllm_finish finish)
     return names[finish];
 }
 
+static void print_step_times(const struct run_facts *facts, const struct dllm_result *result)
+{
+    const struct dllm_timings *times = &result->timings;
+    double all = per_step_ms(times->matmul_seconds + times->attention_seconds +
+                                 times->head_seconds + times->rest_seconds,
+                             result);
+    double head = per_step_ms(times->head_seconds, result);
+    double rest = per_step_ms(times->rest_seconds, result);
+
+    if (facts->model.device_is_gpu)
+        fprintf(stderr, "per step: %.2f ms = layers %.2f + head %.2f\n", all, rest, head);
+    else
+        fprintf(stderr,
+                "per step: %.2f ms = matmul %.2f + attention %.2f + head %.2f + rest %.2f\n", all,
+                per_step_ms(times->matmul_seconds, result),
+                per_step_ms(times->attention_seconds, result), head, rest);
+}
+
 void run_print_end(const struct run_facts *facts, const struct dllm_result *result)
 {
     const struct dllm_timings *times = &result->timings;
     char size[32];
 
-    (void)facts;
     fprintf(stderr, "generated in %.3f s: %d steps of %d computed, %d forward passes, finish %s\n",
             times->generate_seconds, times->computed_steps, result->steps, result->forward_passes,
             run_finish_name(result->finish));
-    fprintf(stderr, "per step: %.2f ms = matmul %.2f + attention %.2f + head %.2f + rest %.2f\n",
-            per_step_ms(times->matmul_seconds + times->attention_seconds + times->head_seconds +
-                            times->rest_seconds,
-                        result),
-            per_step_ms(times->matmul_seconds, result),
-            per_step_ms(times->attention_seconds, result), per_step_ms(times->head_seconds, result),
-            per_step_ms(times->rest_seconds, result));
+    print_step_times(facts, result);
     fprintf(stderr, "answer: %d tokens, %.2f tokens per second\n", result->answer_tokens,
             times->generate_seconds > 0 ? result->answer_tokens / times->generate_seconds : 0);
     fprintf(stderr, "computed: %lld rows, workspace %s\n", (long long)result->rows_computed,

@@ -3,6 +3,7 @@
  * and what computes. Weights stay in the mapped file.
  */
 #include "device.h"
+#include "shared.h"
 
 #include "clock.h"
 #include "gguf.h"
@@ -90,7 +91,9 @@ static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engin
     TRY(check_mask(engine, error));
     TRY(check_vocabulary(engine, error));
     TRY(list_unprintable(engine, error));
-    return engine_create_device(engine, options, error);
+    TRY(engine_create_device(engine, options, error));
+    return backend_is_host(engine->backend) ? DLLM_OK
+                                            : shared_create(engine, &engine->shared, error);
 }
 
 enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
@@ -120,6 +123,7 @@ void dllm_engine_close(struct dllm_engine *engine)
     if (!engine)
         return;
     readahead_stop(engine->readahead);
+    shared_destroy(engine->shared);
     backend_destroy(engine->backend);
     free(engine->unprintable);
     tokenizer_destroy(engine->tokenizer);

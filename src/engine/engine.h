@@ -8,9 +8,12 @@
 #include "chat.h"
 #include "denoise.h"
 #include "forward.h"
+#include "kvcache.h"
 #include "lock.h"
 #include "readahead.h"
 #include "tokenizer.h"
+
+#include <stdatomic.h>
 
 enum {
     /* Positions that lengths and row counts may not pass: far beyond any context. */
@@ -37,7 +40,9 @@ struct dllm_engine {
     char quantization[80];
     char device_note[200]; /* why auto took the CPU; empty: it did not */
     double load_seconds;
-    struct readahead *readahead; /* NULL: nothing is read ahead */
+    struct readahead *readahead;  /* NULL: nothing is read ahead */
+    struct shared_passes *shared; /* of generations on a GPU; NULL: each session runs its own */
+    atomic_long sessions;         /* made so far */
 };
 
 struct dllm_session {
@@ -46,6 +51,11 @@ struct dllm_session {
     struct lock *lock;
     bool apart;              /* backend and lock are its own */
     struct forward *forward; /* NULL until a call needs it */
+    long number;             /* of the engine's sessions */
+    /* Where passes are shared (shared.h): */
+    struct kvcache *caches[2]; /* of the canvas and the unguided one; NULL: nothing is kept */
+    int cache_length;          /* positions that these have room for */
+    int shared_positions;      /* of the generation under way */
 };
 
 /* Builds the tokenizer from the file's tokenizer.ggml keys; free with

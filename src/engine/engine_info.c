@@ -4,6 +4,9 @@
 #include "cpu_features.h"
 #include "machine.h"
 
+/* A pass of so many short canvases takes a GPU little longer than one of a single canvas. */
+enum { SHARED_SESSIONS = 16 };
+
 /* Published settings of Dream's chat model; greedy, its answers collapse. */
 #define DREAM_CHAT_TEMPERATURE 0.2
 #define DREAM_CHAT_TOP_P       0.95
@@ -28,7 +31,9 @@ static void fill_shapes(const struct dllm_engine *engine, struct dllm_model_info
     info->sampler = hparams->arch->dream_sampler ? DLLM_SAMPLER_DREAM : DLLM_SAMPLER_LLADA;
     info->weight_bytes = engine->model.weights.bytes;
     info->threads = backend_threads(engine->backend);
+    info->parallel = backend_is_host(engine->backend) ? info->threads : SHARED_SESSIONS;
     info->device = backend_device_name(engine->backend);
+    info->device_is_gpu = !backend_is_host(engine->backend);
     info->device_note = engine->device_note;
     info->cpu_level = backend_level_name(engine->backend);
 }

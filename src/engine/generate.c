@@ -5,6 +5,7 @@
 #include "generation.h"
 
 #include "clock.h"
+#include "shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,9 @@ static enum dllm_status pick_chunk(struct generation *generation,
     struct forward *forward = generation->session->forward;
     struct backend_rows rows = {.count = count};
 
-    rows.buffer = request->unguided
-                      ? forward_logits_guided(forward, first, count, request->cfg_scale)
-                      : forward_logits(forward, first, count);
+    rows.buffer = request->unguided ? forward_logits_guided(forward, first, request->count + first,
+                                                            count, request->cfg_scale)
+                                    : forward_logits(forward, first, count);
     return backend_pick_rows(generation->session->backend, rows, request->rules,
                              request->positions + first, picks + first, error);
 }
@@ -83,6 +84,25 @@ static void add_times(struct dllm_timings *timings, const struct backend_profile
     timings->head_seconds += head_seconds;
 }
 
+/* On a GPU. Where bad numbers come from is looked for in a pass of its own, which has
+ * nothing kept from others. */
+static enum dllm_status score_shared(struct generation *generation,
+                                     const struct denoise_request *request, struct pick *picks,
+                                     struct dllm_error *error)
+{
+    struct dllm_session *session = generation->session;
+    enum dllm_status status = shared_score(session, request, picks, generation->timings, error);
+    bool whole = request->low == 0 && request->high == request->length;
+
+    if (status != DLLM_ERROR_NUMERIC)
+        return status;
+    whole = whole && session_reserve(session, &generation->limits, NULL) == DLLM_OK;
+    lock_take(session->lock);
+    session_explain(session, whole ? run_pass : NULL, request, error);
+    lock_release(session->lock);
+    return status;
+}
+
 /* The loop's score callback. */
 static enum dllm_status score(void *context, const struct denoise_request *request,
                               struct pick *picks, struct dllm_error *error)
@@ -93,6 +113,8 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     enum dllm_status status;
     double start, middle;
 
+    if (session->engine->shared)
+        return score_shared(generation, request, picks, error);
     lock_take(session->lock);
     backend_profile_reset(session->backend);
     start = clock_seconds();
@@ -195,7 +217,6 @@ static int on_step(void *context, const struct dllm_step *step)
 static enum dllm_status make_room(struct generation *generation, struct dllm_error *error)
 {
     const struct dllm_generate_options *options = &generation->options;
-    struct forward_limits limits;
     size_t bytes;
     int masks = 0;
 
@@ -207,8 +228,12 @@ static enum dllm_status make_room(struct generation *generation, struct dllm_err
     generation->step_seconds = malloc(bytes);
     if (!generation->step_seconds)
         return status_no_memory(error, bytes);
-    limits = engine_generate_limits(options, generation->length, masks);
-    return session_reserve(generation->session, &limits, error);
+    generation->limits = engine_generate_limits(options, generation->length, masks);
+    if (!generation->session->engine->shared)
+        return session_reserve(generation->session, &generation->limits, error);
+    TRY(shared_join(generation->session, &generation->limits, error));
+    generation->joined = true;
+    return DLLM_OK;
 }
 
 static enum dllm_status denoise(struct generation *generation, struct denoise_result *run,
@@ -265,11 +290,15 @@ enum dllm_status generation_run(struct generation *generation, struct dllm_resul
                                 struct dllm_error *error)
 {
     struct denoise_result run = {0};
+    enum dllm_status status;
     bool interrupted;
 
     generation->timings = &result->timings;
     TRY(make_room(generation, error));
-    TRY(denoise(generation, &run, error));
+    status = denoise(generation, &run, error);
+    if (generation->joined)
+        shared_leave(generation->session);
+    TRY(status);
     interrupted = run.interrupted && !generation->stop_found;
     TRY(take_gaps(generation, interrupted, result, error));
     result->forward_passes = run.forward_passes;

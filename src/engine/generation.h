@@ -17,6 +17,8 @@ struct generation {
     int length;
     struct canvas_gap *gaps; /* [gap_count], owned */
     int gap_count;
+    struct forward_limits limits; /* of its passes */
+    bool joined;                  /* its passes are shared with others' */
     struct dllm_timings *timings;
     double *step_seconds; /* [step_limit], owned */
     int step_limit;

@@ -1,5 +1,5 @@
 /* room.c: how much room runs need: what sessions reserve, and what callers may ask before. */
-#include "engine.h"
+#include "shared.h"
 
 /* Canvases of a score share a pass, so that weights are read for many rows together, up to so
  * many positions. */
@@ -77,9 +77,10 @@ uint64_t dllm_score_workspace_bytes(const struct dllm_engine *engine,
 uint64_t dllm_session_workspace_bytes(const struct dllm_session *session)
 {
     struct forward_limits limits;
+    uint64_t bytes = session->engine->shared ? shared_bytes(session) : 0;
 
     if (!session->forward)
-        return 0;
+        return bytes;
     limits = forward_limits_of(session->forward);
-    return forward_bytes(session->backend, &session->engine->model, &limits);
+    return bytes + forward_bytes(session->backend, &session->engine->model, &limits);
 }

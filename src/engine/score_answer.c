@@ -33,7 +33,8 @@ static enum dllm_status take_losses(struct dllm_session *session,
 
     for (int at = 0; at < request->target_count; at += chunk) {
         struct backend_rows rows = {.count = MIN(chunk, request->target_count - at)};
-        rows.buffer = guided ? forward_logits_guided(forward, at, rows.count, request->cfg_scale)
+        rows.buffer = guided ? forward_logits_guided(forward, at, request->target_count + at,
+                                                     rows.count, request->cfg_scale)
                              : forward_logits(forward, at, rows.count);
         TRY(backend_cross_entropy_rows(session->backend, rows, request->targets + at, losses + at,
                                        error));

@@ -3,6 +3,7 @@
  * forward passes in it.
  */
 #include "device.h"
+#include "shared.h"
 
 #include <stdlib.h>
 
@@ -31,9 +32,10 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
         if (old.canvases >= grown.canvases && old.length >= grown.length &&
             old.rows >= grown.rows && (old.cached || !grown.cached))
             return DLLM_OK;
-        grown = (struct forward_limits){MAX(grown.canvases, old.canvases),
-                                        MAX(grown.length, old.length), MAX(grown.rows, old.rows),
-                                        grown.cached || old.cached};
+        grown.canvases = MAX(grown.canvases, old.canvases);
+        grown.length = MAX(grown.length, old.length);
+        grown.rows = MAX(grown.rows, old.rows);
+        grown.cached |= old.cached;
     }
     lock_take(session->lock);
     forward_destroy(session->forward);
@@ -94,6 +96,7 @@ enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_ses
     session->engine = engine;
     session->backend = engine->backend;
     session->lock = engine->lock;
+    session->number = atomic_fetch_add(&engine->sessions, 1);
     *out = session;
     return DLLM_OK;
 }
@@ -123,9 +126,10 @@ void dllm_session_destroy(struct dllm_session *session)
 {
     if (!session)
         return;
-    if (session->forward) {
+    if (session->forward || session->caches[0]) {
         lock_take(session->lock);
         forward_destroy(session->forward);
+        shared_forget(session);
         lock_release(session->lock);
     }
     if (session->apart) {

@@ -64,6 +64,20 @@ static void project(struct forward *f, const struct layer_weights *layer, struct
     rotate(f, layer, f->q, f->k, positions, count);
 }
 
+/* What keeps rows of canvas c between passes, NULL: nothing. */
+static struct kvcache *cache_of(const struct forward *f, const struct pass *pass, int c)
+{
+    if (pass->canvases[c].cache)
+        return pass->canvases[c].cache;
+    return f->caches ? f->caches[c] : NULL;
+}
+
+/* Whether that is so for keys and values of a layer. */
+static bool keeps(const struct kvcache *cache, int layer)
+{
+    return cache && layer < cache->layers;
+}
+
 /* Positions of the windows whose token is not the one that the first layer's
  * rows belong to. */
 static int list_changed(struct forward *f, const struct pass *pass)
@@ -72,7 +86,7 @@ static int list_changed(struct forward *f, const struct pass *pass)
 
     for (int c = 0; c < pass->count; c++) {
         const struct forward_canvas *canvas = &pass->canvases[c];
-        struct kvcache *cache = f->caches[c];
+        struct kvcache *cache = cache_of(f, pass, c);
         int before = count;
 
         for (int i = canvas->low; i < canvas->high; i++)
@@ -98,8 +112,8 @@ static void project_first(struct forward *f, const struct layer_weights *layer,
     backend_lists_send(f->backend, f->changed_positions, count);
     backend_embed(f->backend, &f->model->weights.embedding, f->changed_ids, count, f->kept);
     project(f, layer, f->kept, f->changed_positions, count);
-    for (int c = 0; c < pass->count; row += f->caches[c++]->changed) {
-        struct kvcache *cache = f->caches[c];
+    for (int c = 0; c < pass->count; c++) {
+        struct kvcache *cache = cache_of(f, pass, c);
         const int32_t *positions = f->changed_positions + row;
 
         backend_scatter(f->backend, (struct backend_rows){f->q, row, cache->changed}, positions,
@@ -108,6 +122,7 @@ static void project_first(struct forward *f, const struct layer_weights *layer,
                         cache->k[0]);
         backend_scatter(f->backend, (struct backend_rows){f->v, row, cache->changed}, positions,
                         cache->v[0]);
+        row += cache->changed;
     }
 }
 
@@ -145,10 +160,10 @@ static void store(struct forward *f, int layer, const struct pass *pass)
 
     for (int c = 0; c < pass->count; c++) {
         const struct forward_canvas *canvas = &pass->canvases[c];
-        struct kvcache *cache = f->caches[c];
+        struct kvcache *cache = cache_of(f, pass, c);
         int count = canvas->high - canvas->low;
 
-        if (layer < cache->layers) {
+        if (keeps(cache, layer)) {
             backend_scatter(f->backend, (struct backend_rows){f->k, row, count}, f->positions + row,
                             cache->k[layer]);
             backend_scatter(f->backend, (struct backend_rows){f->v, row, count}, f->positions + row,
@@ -167,8 +182,8 @@ static void attend(struct forward *f, int layer, const struct pass *pass)
 
     for (int c = 0; c < pass->count; c++) {
         const struct forward_canvas *canvas = &pass->canvases[c];
-        const struct kvcache *cache = f->caches[c];
-        bool kept = layer < cache->layers;
+        const struct kvcache *cache = cache_of(f, pass, c);
+        bool kept = keeps(cache, layer);
         int window = canvas->high - canvas->low;
 
         f->attention[c] = (struct backend_attention_io){
@@ -267,6 +282,7 @@ static size_t describe_shape(struct forward *f, const struct pass *pass)
     for (int c = 0; c < pass->count; c++) {
         const struct forward_canvas *canvas = &pass->canvases[c];
 
+        f->shape[c].cache = canvas->cache ? canvas->cache->serial : 0;
         f->shape[c].length = canvas->length;
         f->shape[c].low = canvas->low;
         f->shape[c].high = canvas->high;
@@ -300,7 +316,6 @@ void forward_run(struct forward *f, const struct forward_canvas *canvases, int c
     store(f, last, &pass);
     finish_layer(f, last, &pass, f->kept, pass.kept);
     show(f, last, f->kept, pass.kept);
-    f->kept_count = pass.kept;
 }
 
 /* Output norm and head of hidden states into f->logits. */
@@ -321,13 +336,12 @@ struct backend_buffer *forward_logits(struct forward *f, int first, int count)
 
 /* The rows of both canvases go through the head side by side; the residual
  * stream's buffer is free by then. */
-struct backend_buffer *forward_logits_guided(struct forward *f, int first, int count, double scale)
+struct backend_buffer *forward_logits_guided(struct forward *f, int first, int unguided, int count,
+                                             double scale)
 {
-    int half = f->kept_count / 2;
-
     for (int i = 0; i < count; i++) {
         f->kept_from[i] = first + i;
-        f->kept_from[count + i] = half + first + i;
+        f->kept_from[count + i] = unguided + i;
     }
     backend_lists_send(f->backend, f->kept_from, 2 * count);
     backend_gather(f->backend, f->kept, f->kept_from, 2 * count, f->x);

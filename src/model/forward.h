@@ -9,6 +9,8 @@
 #include "backend.h"
 #include "weights.h"
 
+struct kvcache;
+
 struct model {
     struct hparams hparams;
     struct weights weights;
@@ -18,10 +20,12 @@ struct model {
 struct forward;
 
 struct forward_limits {
-    int canvases; /* in one pass, at least 1 */
-    int length;   /* positions of each */
-    int rows;     /* of logits at once, of all canvases together */
-    bool cached;  /* passes may leave positions out */
+    int canvases;  /* in one pass, at least 1 */
+    int length;    /* positions of each */
+    int rows;      /* of logits at once, of all canvases together */
+    bool cached;   /* passes may leave positions out */
+    int positions; /* that run through the layers in one pass; 0: all of all canvases */
+    bool guests;   /* canvases bring what they keep; the workspace keeps nothing of them */
 };
 
 /* backend and model must outlive it. */
@@ -38,15 +42,17 @@ uint64_t forward_bytes(const struct backend *backend, const struct model *model,
                        const struct forward_limits *limits);
 
 /* A canvas of a pass. Only positions [low, high) run through the layers, and
- * attend to all: to the others as they were at this workspace's last pass that
- * ran them (for the canvas at the same place in the list). Without limits.cached
- * the window is the whole canvas. Bits do not depend on the canvases beside it. */
+ * attend to all: to the others as they were at the last pass that ran them, which
+ * `cache` keeps, or without one the workspace (for the canvas at the same place in
+ * the list). Where nothing keeps all layers (limits.cached, kvcache.h) the window is
+ * the whole canvas. Bits do not depend on the canvases beside it. */
 struct forward_canvas {
     const int32_t *ids; /* [length] */
     int length;
     int low, high;
-    const int32_t *rows; /* [count] whose logits are wanted, ascending, inside the window */
-    int count;           /* at most high - low */
+    const int32_t *rows;   /* [count] whose logits are wanted, ascending, inside the window */
+    int count;             /* at most high - low */
+    struct kvcache *cache; /* NULL: the workspace's, if it has any */
 };
 
 /* Sees the residual stream [rows, hidden] behind the embedding (layer -1) and
@@ -65,10 +71,10 @@ void forward_run(struct forward *forward, const struct forward_canvas *canvases,
  * buffer [count, vocab] of the workspace, valid until the next call. */
 struct backend_buffer *forward_logits(struct forward *forward, int first, int count);
 
-/* Guidance, after a pass over a canvas and a second one with its prompt masked,
- * of equally many rows: u + (scale + 1)(l - u) of each canvas's rows [first,
- * first + count), 2 count <= limits.rows, valid until the next call. */
-struct backend_buffer *forward_logits_guided(struct forward *forward, int first, int count,
-                                             double scale);
+/* Guidance, after a pass over a canvas and a second one with its prompt masked:
+ * u + (scale + 1)(l - u), l the logits of kept rows [first, first + count) and u of
+ * [unguided, unguided + count), 2 count <= limits.rows, valid until the next call. */
+struct backend_buffer *forward_logits_guided(struct forward *forward, int first, int unguided,
+                                             int count, double scale);
 
 #endif

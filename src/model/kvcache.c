@@ -1,6 +1,7 @@
 /* kvcache.c: buffers of a canvas that outlive a pass. */
 #include "kvcache.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static int kept_layers(const struct backend *backend, const struct hparams *hparams,
@@ -40,10 +41,12 @@ enum dllm_status kvcache_create(struct backend *backend, const struct hparams *h
     enum dllm_status status = DLLM_OK;
     struct kvcache *cache = calloc(1, sizeof *cache);
     size_t layers = (size_t)kept_layers(backend, hparams, all_layers);
+    static atomic_ulong serial;
 
     if (!cache)
         return status_no_memory(error, sizeof *cache);
     cache->backend = backend;
+    cache->serial = atomic_fetch_add(&serial, 1) + 1;
     cache->layers = (int)layers;
     cache->k = calloc(layers + 1, sizeof *cache->k);
     cache->v = calloc(layers + 1, sizeof *cache->v);

@@ -12,6 +12,7 @@
 
 /* Rows are positions of the canvas; keys are rotated. */
 struct kvcache {
+    unsigned long serial;           /* another for each cache of this process, never 0 */
     int layers;                     /* whose keys and values are kept: 0, 1 or all */
     struct backend_buffer *q;       /* [length, heads * head_dim] of the first layer, on the host */
     struct backend_buffer **k, **v; /* [layers] of [length, kv_heads * head_dim] */

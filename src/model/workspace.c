@@ -18,7 +18,7 @@ static int kv_width(const struct hparams *h)
 
 static int total_rows(const struct forward_limits *limits)
 {
-    return limits->canvases * limits->length;
+    return limits->positions ? limits->positions : limits->canvases * limits->length;
 }
 
 static struct backend_limits backend_limits_of(const struct hparams *h,
@@ -69,9 +69,11 @@ static uint64_t device_bytes(const struct backend *backend, const struct model *
     struct forward unused;
     struct plan plan[PLANNED];
     int rows = total_rows(limits);
-    uint64_t bytes =
-        (uint64_t)limits->canvases * kvcache_bytes(backend, h, limits->length, limits->cached);
+    uint64_t bytes = 0;
 
+    if (!limits->guests)
+        bytes =
+            (uint64_t)limits->canvases * kvcache_bytes(backend, h, limits->length, limits->cached);
     plan_buffers(&unused, h, limits, plan);
     for (int i = 0; i < PLANNED; i++)
         bytes += backend_buffer_bytes(backend, plan[i].rows, plan[i].width);
@@ -131,16 +133,27 @@ static enum dllm_status create_caches(struct forward *f, struct dllm_error *erro
 {
     size_t canvases = (size_t)f->limits.canvases;
 
+    if (f->limits.guests)
+        return DLLM_OK;
     f->caches = calloc(canvases, sizeof *f->caches);
-    f->attention = calloc(canvases, sizeof *f->attention);
-    f->shape = calloc(canvases, sizeof *f->shape);
-    if (!f->caches || !f->attention || !f->shape)
-        return status_no_memory(
-            error, canvases * (sizeof *f->caches + sizeof *f->attention + sizeof *f->shape));
+    if (!f->caches)
+        return status_no_memory(error, canvases * sizeof *f->caches);
     for (size_t i = 0; i < canvases; i++)
         TRY(kvcache_create(f->backend, &f->model->hparams, f->limits.length, f->limits.cached,
                            &f->caches[i], error));
     return DLLM_OK;
+}
+
+/* What describes the canvases of a pass. */
+static enum dllm_status create_descriptions(struct forward *f, struct dllm_error *error)
+{
+    size_t canvases = (size_t)f->limits.canvases;
+
+    f->attention = calloc(canvases, sizeof *f->attention);
+    f->shape = calloc(canvases, sizeof *f->shape);
+    if (f->attention && f->shape)
+        return DLLM_OK;
+    return status_no_memory(error, canvases * (sizeof *f->attention + sizeof *f->shape));
 }
 
 static enum dllm_status create_buffers(struct forward *f, struct dllm_error *error)
@@ -186,6 +199,7 @@ enum dllm_status forward_create(struct backend *backend, const struct model *mod
     TRY_GOTO(reserve(f, error));
     TRY_GOTO(create_lists(f, error));
     TRY_GOTO(create_caches(f, error));
+    TRY_GOTO(create_descriptions(f, error));
     TRY_GOTO(create_buffers(f, error));
     TRY_GOTO(fill_angles(f, error));
     TRY_GOTO(backend_recordings_create(backend, &f->recordings, error));

@@ -11,11 +11,12 @@
 
 /* What decides the operations of a pass, of each canvas. */
 struct canvas_shape {
+    unsigned long cache; /* serial of the one it brought, 0: none */
     int length, low, high;
 };
 
 /* "Rows" are those of all canvases together, window after window: at most
- * limits.canvases * limits.length. */
+ * limits.positions. */
 struct forward {
     struct backend *backend;
     const struct model *model;
@@ -24,12 +25,11 @@ struct forward {
     struct backend_buffer *angles; /* [length, rope_dims]: rope_dims / 2 of (cos, sin) */
     bool keeps_first; /* the first layer's rows are not computed anew; else all passes of a shape
                          are the same operations */
-    struct kvcache **caches;          /* [canvases] */
+    struct kvcache **caches;          /* [canvases]; NULL: canvases bring theirs */
     struct backend_buffer *x;         /* [rows, hidden] residual stream */
     struct backend_buffer *q, *k, *v; /* [rows, ...] of the layer at hand; attention's output
                                          goes to q */
     struct backend_buffer *kept;      /* [rows, hidden] rows whose logits are asked for */
-    int kept_count;
     forward_layer_callback *on_layer; /* NULL: nobody looks */
     void *layer_context;
     struct backend_buffer *logits;         /* [limits.rows, vocab] */

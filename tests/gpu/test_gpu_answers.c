@@ -11,6 +11,7 @@
 #include "tiny_model.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,16 +84,23 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static struct dllm_result answer(struct opened *model, const struct way *way)
+static struct dllm_generate_options options_of(const struct way *way)
 {
     struct dllm_generate_options options = way->options;
-    struct dllm_result result;
-    struct dllm_error error;
 
     options.max_tokens = 8;
     options.eps = 1e-3;
     if (options.top_p == 0)
         options.top_p = 1;
+    return options;
+}
+
+static struct dllm_result answer(struct opened *model, const struct way *way)
+{
+    const struct dllm_generate_options options = options_of(way);
+    struct dllm_result result;
+    struct dllm_error error;
+
     if (dllm_generate(model->session, prompt, PROMPT, &options, &result, &error))
         fail_msg("%s: %s", way->name, error.message);
     return result;
@@ -127,6 +135,100 @@ static void test_answers(void **state)
             compare_answers(&pair.cpu, &pair.gpu, &ways[i]);
     close_pair(&pair);
 }
+
+/* --- several sessions at once --- */
+
+enum { SESSIONS = 6 };
+
+/* A generation on a thread of its own. */
+struct guest {
+    struct opened model; /* the engine is everybody's */
+    const struct way *way;
+    int prompt; /* tokens of it */
+    struct dllm_result result;
+    enum dllm_status status;
+    struct dllm_error error;
+};
+
+static enum dllm_status generate_as(struct guest *guest, struct dllm_session *session,
+                                    struct dllm_result *result)
+{
+    struct dllm_generate_options options = options_of(guest->way);
+
+    return dllm_generate(session, prompt, (size_t)guest->prompt, &options, result, &guest->error);
+}
+
+static void *run_guest(void *context)
+{
+    struct guest *guest = context;
+
+    guest->status = generate_as(guest, guest->model.session, &guest->result);
+    return NULL;
+}
+
+/* Bytes of weights that all guests' passes read, each alone if not `together`. */
+static double run_guests(struct guest *guests, bool together)
+{
+    pthread_t threads[SESSIONS];
+    double bytes = 0;
+
+    for (int i = 0; i < SESSIONS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, run_guest, &guests[i]), 0);
+        if (!together)
+            pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        if (together)
+            pthread_join(threads[i], NULL);
+        if (guests[i].status != DLLM_OK)
+            fail_msg("%s: %s", guests[i].way->name, guests[i].error.message);
+        bytes += guests[i].result.timings.products.weight_bytes;
+    }
+    return bytes;
+}
+
+static void check_guests(struct pair *pair, struct guest *guests)
+{
+    for (int i = 0; i < SESSIONS; i++) {
+        struct dllm_result want;
+
+        assert_int_equal(generate_as(&guests[i], pair->cpu.session, &want), DLLM_OK);
+        assert_memory_equal(want.ids.ids, guests[i].result.ids.ids,
+                            want.ids.count * sizeof *want.ids.ids);
+        dllm_result_free(&want);
+        dllm_result_free(&guests[i].result);
+    }
+}
+
+/* Breaks if a canvas sees its company, if picks or rows of one go to another, or if
+ * passes are not shared: weights are then read as often as for each alone. */
+static void test_sessions_share_passes(void **state)
+{
+    static const int which[SESSIONS] = {0, 2, 4, 8, 9, 10}; /* of ways */
+    struct pair pair = open_pair(tiny_model_llada());
+    struct guest guests[SESSIONS];
+    double alone, together;
+
+    (void)state;
+    for (int i = 0; i < SESSIONS; i++) {
+        guests[i] = (struct guest){.model = pair.gpu, .way = &ways[which[i]], .prompt = i % PROMPT};
+        assert_int_equal(
+            dllm_session_create_apart(pair.gpu.engine, 1, &guests[i].model.session, NULL), DLLM_OK);
+    }
+    alone = run_guests(guests, false);
+    check_guests(&pair, guests);
+    for (int round = 0; round < 2; round++) {
+        together = run_guests(guests, true);
+        print_message("weights read: %.0f alone, %.0f together\n", alone, together);
+        assert_true(together < 0.7 * alone);
+        check_guests(&pair, guests);
+    }
+    for (int i = 0; i < SESSIONS; i++)
+        dllm_session_destroy(guests[i].model.session);
+    close_pair(&pair);
+}
+
+/* --- what is no generation --- */
 
 static void test_likelihoods(void **state)
 {
@@ -179,6 +281,7 @@ int main(void)
         {"answers_dream", test_answers, NULL, NULL, &dream},
         {"answers_llada_moe", test_answers, NULL, NULL, &llada_moe},
         {"answers_rnd1", test_answers, NULL, NULL, &rnd1},
+        cmocka_unit_test(test_sessions_share_passes),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_gaps),
     };

@@ -47,7 +47,8 @@ static void load(struct fixture *f)
 
 static void open_model(struct fixture *f, const struct tiny_model *tiny, bool cached)
 {
-    const struct forward_limits limits = {CANVASES, LENGTH, ROWS, cached};
+    const struct forward_limits limits = {
+        .canvases = CANVASES, .length = LENGTH, .rows = ROWS, .cached = cached};
     char path[TEST_PATH_BYTES];
 
     memset(f, 0, sizeof *f);
@@ -106,7 +107,7 @@ static void compare_pass(struct fixture *f, const struct forward_canvas *canvase
 
 static struct forward_canvas whole(const struct fixture *f, int canvas, int length)
 {
-    return (struct forward_canvas){f->ids[canvas], length, 0, length, f->rows, length};
+    return (struct forward_canvas){f->ids[canvas], length, 0, length, f->rows, length, NULL};
 }
 
 /* Passes over a canvas that changes, then over several of different lengths. */
@@ -122,7 +123,7 @@ static void compare_model(const struct tiny_model *tiny)
         f.ids[0][5 * pass] = pass;
         compare_pass(&f, canvases, 1);
         canvases[1] = whole(&f, 1, 9 + pass);
-        canvases[2] = (struct forward_canvas){f.ids[2], LENGTH, 0, LENGTH, some, 5};
+        canvases[2] = (struct forward_canvas){f.ids[2], LENGTH, 0, LENGTH, some, 5, NULL};
         compare_pass(&f, canvases, CANVASES);
     }
     close_model(&f);
@@ -180,18 +181,18 @@ static void test_windows(void **state)
         compare_pass(&f, canvases, 2);
         for (int step = 0; step < 2; step++) {
             f.ids[0][low + step] = f.ids[1][low + 2 * step] = 30 + step;
-            canvases[0] =
-                (struct forward_canvas){f.ids[0], LENGTH, low, high, f.rows + low, high - low};
-            canvases[1] =
-                (struct forward_canvas){f.ids[1], LENGTH - 1, low, LENGTH - 1, f.rows + low, 2};
+            canvases[0] = (struct forward_canvas){f.ids[0],     LENGTH,     low, high,
+                                                  f.rows + low, high - low, NULL};
+            canvases[1] = (struct forward_canvas){f.ids[1],     LENGTH - 1, low, LENGTH - 1,
+                                                  f.rows + low, 2,          NULL};
             compare_pass(&f, canvases, 2);
         }
     }
     /* Windows that differ in one end only, in turn. */
     for (int pass = 0; pass < 6; pass++) {
         const int low = pass % 2 ? 4 : 9, high = pass % 3 ? LENGTH : 16;
-        const struct forward_canvas canvas = {f.ids[0], LENGTH,       low,
-                                              high,     f.rows + low, high - low};
+        const struct forward_canvas canvas = {f.ids[0],     LENGTH,     low, high,
+                                              f.rows + low, high - low, NULL};
 
         f.ids[0][low + pass] = pass;
         compare_pass(&f, &canvas, 1);
@@ -215,8 +216,10 @@ static void test_guidance(void **state)
     for (int first = 0; first < LENGTH; first += 14) {
         int count = MIN(14, LENGTH - first);
 
-        read_logits(f.cpu, forward_logits_guided(f.on_cpu, first, count, 1.5), count, want);
-        read_logits(f.gpu, forward_logits_guided(f.on_gpu, first, count, 1.5), count, got);
+        read_logits(f.cpu, forward_logits_guided(f.on_cpu, first, LENGTH + first, count, 1.5),
+                    count, want);
+        read_logits(f.gpu, forward_logits_guided(f.on_gpu, first, LENGTH + first, count, 1.5),
+                    count, got);
         assert_memory_equal(want, got, sizeof *want * (size_t)(count * tiny.vocab));
     }
     close_model(&f);
@@ -267,7 +270,7 @@ static void test_many_canvases(void **state)
 {
     enum { MANY = 37, SHORT = 3 };
     static float want[SHORT * MAX_VOCAB], got[MANY * SHORT * MAX_VOCAB];
-    const struct forward_limits limits = {MANY, SHORT, MANY * SHORT, false};
+    const struct forward_limits limits = {.canvases = MANY, .length = SHORT, .rows = MANY * SHORT};
     struct tiny_model tiny = tiny_model_llada();
     struct forward_canvas canvases[MANY];
     struct forward *forward;

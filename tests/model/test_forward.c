@@ -31,7 +31,8 @@ struct fixture {
 static void open_model_cached(struct fixture *f, const struct tiny_model *tiny, int threads,
                               const char *level, bool cached)
 {
-    const struct forward_limits limits = {2, LENGTH, 2 * LENGTH, cached};
+    const struct forward_limits limits = {
+        .canvases = 2, .length = LENGTH, .rows = 2 * LENGTH, .cached = cached};
     char path[TEST_PATH_BYTES];
 
     memset(f, 0, sizeof *f);
@@ -65,7 +66,7 @@ static void close_model(struct fixture *f)
 /* A pass over one canvas without a window. */
 static void run(struct fixture *f, const int32_t *ids, int length, const int32_t *rows, int count)
 {
-    const struct forward_canvas canvas = {ids, length, 0, length, rows, count};
+    const struct forward_canvas canvas = {ids, length, 0, length, rows, count, NULL};
 
     forward_run(f->forward, &canvas, 1);
 }
@@ -86,7 +87,8 @@ static void all_logits(struct fixture *f, float *out)
 /* Logits of all rows of the window into those rows of out [LENGTH, vocab]. */
 static void window_logits(struct fixture *f, int low, int high, float *out)
 {
-    const struct forward_canvas canvas = {f->ids, LENGTH, low, high, f->rows + low, high - low};
+    const struct forward_canvas canvas = {f->ids,        LENGTH,     low, high,
+                                          f->rows + low, high - low, NULL};
 
     forward_run(f->forward, &canvas, 1);
     read_logits(f, forward_logits(f->forward, 0, high - low), high - low,
@@ -247,15 +249,18 @@ static void test_guidance(void **state)
     open_model(&f, &tiny, 2, NULL);
     all_logits(&f, l);
     memcpy(masked, f.ids, sizeof masked);
-    canvases[0] = canvases[1] = (struct forward_canvas){f.ids, LENGTH, 0, LENGTH, f.rows, LENGTH};
+    canvases[0] = canvases[1] =
+        (struct forward_canvas){f.ids, LENGTH, 0, LENGTH, f.rows, LENGTH, NULL};
     canvases[1].ids = masked;
     masked[0] = masked[1] = 39;
     run(&f, masked, LENGTH, f.rows, LENGTH);
     read_logits(&f, forward_logits(f.forward, 0, LENGTH), LENGTH, u);
     forward_run(f.forward, canvases, 2);
     for (int first = 0; first < LENGTH; first += 14)
-        read_logits(&f, forward_logits_guided(f.forward, first, MIN(14, LENGTH - first), 1.5),
-                    MIN(14, LENGTH - first), got + first * tiny.vocab);
+        read_logits(
+            &f,
+            forward_logits_guided(f.forward, first, LENGTH + first, MIN(14, LENGTH - first), 1.5),
+            MIN(14, LENGTH - first), got + first * tiny.vocab);
     for (int i = 0; i < LENGTH * tiny.vocab; i++) {
         double want = (double)u[i] + 2.5 * ((double)l[i] - (double)u[i]);
 
@@ -280,8 +285,8 @@ static void test_canvases_do_not_matter(void **state)
     for (int i = 0; i < LENGTH; i++)
         other[i] = (11 * i + 1) % tiny.vocab;
     for (int pass = 0; pass < 3; pass++) {
-        const struct forward_canvas canvases[] = {{f.ids, 9, 0, 9, f.rows, 9},
-                                                  {other, LENGTH, 0, LENGTH, f.rows + 6, 12}};
+        const struct forward_canvas canvases[] = {{f.ids, 9, 0, 9, f.rows, 9, NULL},
+                                                  {other, LENGTH, 0, LENGTH, f.rows + 6, 12, NULL}};
 
         f.ids[5 * pass % 9] = other[7 * pass] = 30 + pass;
         for (int c = 0; c < 2; c++) {
