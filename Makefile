@@ -18,17 +18,18 @@ endif
 Q := $(if $(filter 1,$(V)),,@)
 
 VERSION := $(shell cat VERSION)
-CPPFLAGS += -D_GNU_SOURCE -DDLLM_VERSION='"$(VERSION)"' -Iinclude $(addprefix -I,$(wildcard src/*) kernels/cpu)
+# What is given on make's command line comes first; the flags here are not optional.
+override CPPFLAGS += -D_GNU_SOURCE -DDLLM_VERSION='"$(VERSION)"' -Iinclude $(addprefix -I,$(wildcard src/*) kernels/cpu)
 # Strict floats: no contraction, no fast-math; the kernels ask for fused operations by name. Nothing
 # reads the exception flags, and without them comparisons can become vector code; values stay the same.
 CFLAGS ?= -O2 -g
-CFLAGS += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
+override CFLAGS += -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
           -ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread
-LDFLAGS += -pthread $(SANFLAGS)
+override LDFLAGS += -pthread $(SANFLAGS)
 # For libFuzzer and AFL++ (their compilers take the same words): see scripts/fuzz.sh.
 ifneq ($(FUZZER),)
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=fuzzer,address,undefined
+override LDFLAGS += -fsanitize=fuzzer,address,undefined
 endif
 # Static, so that the binary runs where only libc is installed.
 PCRE2 := $(firstword $(wildcard /usr/lib/*/libpcre2-8.a /usr/lib/libpcre2-8.a) -lpcre2-8)
@@ -37,7 +38,7 @@ LIBS = $(PCRE2) -lm
 # An editor for the lines of dllm chat, if it is there; EDIT=0 leaves it out.
 EDIT ?= $(if $(wildcard /usr/include/histedit.h),1,0)
 ifneq ($(EDIT),0)
-$(BUILD)/obj/src/cli/line.o: CPPFLAGS += -DDLLM_LIBEDIT
+$(BUILD)/obj/src/cli/line.o: override CPPFLAGS += -DDLLM_LIBEDIT
 EDIT_NAMES := edit tinfo bsd md
 EDIT_LIBS := $(foreach name,$(EDIT_NAMES),$(firstword $(wildcard /usr/lib/*/lib$(name).a) -l$(name)))
 endif

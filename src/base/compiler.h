@@ -5,6 +5,10 @@
 #ifndef COMPILER_H
 #define COMPILER_H
 
+#ifdef __FAST_MATH__
+#error "-ffast-math changes results: all CPU levels and builds give the same bits without it"
+#endif
+
 #define ALWAYS_INLINE            static inline __attribute__((always_inline))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #define ALIGNED(bytes)           __attribute__((aligned(bytes)))

@@ -166,5 +166,11 @@ documented
 plant docs/two.md '<!-- table batch: begin -->\n7 s\n<!-- table batch: end -->'
 expect_caught "a number typed by hand" "docs/two.md: a table is not that" "${docs[@]}"
 
+# Flags given to make cannot loosen the floats.
+expect_clean "given flags come before the needed ones" bash -c \
+    'make -n -B CFLAGS=-O3 build/obj/kernels/cpu/rows_ref.o | grep -q -- "-O3 -std=c11 .*-ffp-contract=off"'
+expect_caught "fast-math is refused" "ffast-math changes results" \
+    cc -ffast-math -Iinclude -Isrc/base -fsyntax-only src/base/status.c
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
