@@ -10,6 +10,9 @@ build=$(realpath -m "${BUILD:-build}")
     echo "error: $build/dllm is missing; run make first" >&2
     exit 1
 }
+# What the build was made with holds for the commands that call make, too.
+[ ! -r "$build/configured" ] || read -r CUDA _ <"$build/configured"
+[ -z "${CUDA:-}" ] || export CUDA
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 pages=(README.md CONTRIBUTING.md NEWS.md docs/*.md bench/results/README.md)
