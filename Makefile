@@ -141,7 +141,7 @@ $(PRELOAD): tests/faults/preload.c
 	$(Q)$(CC) -shared -fPIC -O1 -Wall -Wextra -Werror -D_GNU_SOURCE $< -ldl -o $@
 
 objects: $(LIB_OBJ) $(GPU_SRC:%.c=$(BUILD)/obj/%.o) $(CLI_OBJ) $(SUPPORT_OBJ) \
-    $(TEST_SRC:%.c=$(BUILD)/obj/%.o) $(GPU_TEST_SRC:%.c=$(BUILD)/obj/%.o)
+    $(TEST_SRC:%.c=$(BUILD)/obj/%.o) $(GPU_TEST_SRC:%.c=$(BUILD)/obj/%.o) $(if $(CUDART),$(CUDA_OBJ))
 tests: $(TESTS) $(PRELOAD) $(BUILD)/tests/faults/dllm
 tools: $(TOOLS)
 

@@ -179,7 +179,8 @@ int block_barrier(Barrier kind, int predicate)
 static bool gather_lanes(Thread *warp, void **arguments)
 {
     const Thread &me = *current;
-    bool all = true;
+    if (ready[me.number / 64] >> (me.number & 32) & me.mask)
+        return false;
     for (int lane = 0; lane < 32; lane++) {
         if (!(me.mask >> lane & 1))
             continue;
@@ -188,17 +189,13 @@ static bool gather_lanes(Thread *warp, void **arguments)
             die("%s: lane %d in the mask has returned", me.name, lane);
         if (other.state == Thread::AT_BARRIER)
             die("%s: lane %d is in __syncthreads", me.name, lane);
-        if (other.state == Thread::READY) {
-            all = false;
-            continue;
-        }
         if (other.mask != me.mask || other.function != me.function ||
             (other.name != me.name && strcmp(other.name, me.name)))
             die("%s (mask %08x): lane %d is in %s (mask %08x)", me.name, me.mask, lane, other.name,
                 other.mask);
         arguments[lane] = other.argument;
     }
-    return all;
+    return true;
 }
 
 void warp_collective(WarpFunction function, unsigned mask, void *argument, const char *name)
