@@ -232,6 +232,9 @@ MATMUL void put_fragment(const matmul_tile &tile, int r, int t, const float (&y)
  *   load(stage, job, tile, step)  begins the copies of piece `step`
  *   add(memory, stage, tile, step, sums)  its products
  *   put(job, tile, sums)          to the outputs
+ * The launch bounds keep a thread at 128 registers, so that a multiprocessor has
+ * room for 512 threads, four warps for each of its schedulers.
+ *
  * The barrier of a step says two things: the piece of every thread has come, and
  * all are done with the stage that is filled next.
  */

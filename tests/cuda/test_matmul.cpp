@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 using namespace device_test;
 typedef std::vector<float> Floats;
@@ -252,6 +253,17 @@ DEVICE_TEST(float_rows_of_any_length)
     for (const uint32_t type : {DTYPE_F32, DTYPE_F16, DTYPE_BF16})
         for (int width = 1; width < 140; width += width < 20 ? 1 : 7)
             check_case({type, 5, width, 3, INPUTS_NORMAL, WEIGHTS_RANDOM, false, false});
+}
+
+/* Breaks if rows of floats on multiples of 16 bytes, which have a way of their own, are
+ * misread in any row, token or part of the width. */
+DEVICE_TEST(float_rows_on_boundaries)
+{
+    for (const uint32_t type : {DTYPE_F32, DTYPE_F16, DTYPE_BF16})
+        for (const int inputs : {INPUTS_NORMAL, INPUTS_LARGEST, INPUTS_UNIFORM})
+            for (const auto &size : {std::pair(19, 9), std::pair(70, 40), std::pair(129, 65)})
+                check_case({type, size.first, 328, size.second, case_inputs(inputs), WEIGHTS_RANDOM,
+                            true, false});
 }
 
 /* Breaks if products of a launch get each other's rows, bias or outputs, or types
