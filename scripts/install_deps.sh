@@ -9,7 +9,7 @@ set -eu
 # A tool counts as present when it runs, wherever it came from; a library when its package is there.
 tools_build="gcc:gcc make:make ld:binutils"
 packages_build="libc6-dev libpcre2-dev libjansson-dev libedit-dev"
-tools_test="python3:python3 timeout:coreutils curl:curl pkg-config:pkg-config parallel:parallel"
+tools_test="g++:g++ python3:python3 timeout:coreutils curl:curl pkg-config:pkg-config parallel:parallel"
 packages_test="libcmocka-dev"
 tools_peers="npm:npm node:nodejs zsh:zsh fish:fish groff:groff-base"
 packages_peers="python3-numpy ca-certificates python3-pyte chromium"
