@@ -32,13 +32,13 @@ empty :=
 NVCC_CODES := $(subst $(empty) $(empty),$(comma),$(patsubst %,sm_%,$(filter 8% 9%,$(CUDA_ARCHS))) compute_80)
 NVCC_ARCHS := -gencode arch=compute_80,code=[$(NVCC_CODES)] \
               $(foreach arch,$(filter 1%,$(CUDA_ARCHS)),-gencode arch=compute_$(arch),code=sm_$(arch))
-# Spilled registers are errors. Without thread-safe statics nothing needs the C++ library.
+# Spilled registers are errors; what kernels take is kept beside the objects (scripts/kernel_resources.py). Without thread-safe statics nothing needs the C++ library.
 NVCCFLAGS := -std=c++17 -O3 -fmad=false $(NVCC_ARCHS) --compress-mode=size \
              -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda \
              -Werror all-warnings -Wreorder -Wdefault-stream-launch \
              -Xcompiler=-fPIC,-Wall,-Wextra,-Wconversion,-Wshadow,-Werror \
              -Xcompiler=-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics \
-             -Xptxas=-warn-spills,-warn-lmem-usage,-Werror
+             -Xptxas=-warn-spills,-warn-lmem-usage,-Werror,-v
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(BUILD)/obj/%.o)
 CUDART := $(if $(filter 1,$(CUDA)),$(or $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a \
             $(CUDA_HOME)/lib/libcudart_static.a /usr/lib/*/libcudart_static.a)),\
@@ -58,7 +58,8 @@ $(BUILD)/configured: always
 $(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  NVCC  $<")
-	$(Q)$(CCACHE) $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(Q)$(CCACHE) $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || \
+	    { grep -vE '^ptxas info|^ +[0-9]+ bytes stack|^$$' $(@:.o=.ptxas) >&2; exit 1; }
 
 # The host's side needs the headers of the runtime, no compiler of its own.
 $(GPU_OBJ): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)

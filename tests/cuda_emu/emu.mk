@@ -85,3 +85,8 @@ check-cuda: cuda-emu
 	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh
 
 -include $(foreach mode,$(EMU_MODES),$(shell find $(BUILD)/cuda-$(mode) -name '*.d' 2>/dev/null))
+
+# How to compile for the plain emulator, for tests/scripts/test_cuda_headers.sh.
+.PHONY: cuda-flags
+cuda-flags:
+	@echo "$(EMU_CPPFLAGS) $(EMU_CXXFLAGS)"
