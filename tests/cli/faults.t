@@ -93,7 +93,7 @@ $ drip() { python3 -c 'import os, sys, time
 >   case $with in *messages*) text=$messages ;; *input*) text=$lines ;; *) text=$prompt ;; esac
 >   printf %s "$text" | dllm $with 2> /dev/null > whole;
 >   mkfifo pipe; dllm $with < pipe 2> /dev/null > slow & victim=$!; drip "$text" > pipe &
->   while kill -STOP $victim 2> /dev/null; do sleep 0.01; kill -CONT $victim; sleep 0.01; done; wait
+>   while kill -STOP $victim 2> /dev/null; do sleep 0.01; kill -CONT $victim 2> /dev/null; sleep 0.01; done; wait
 >   cmp <(sed 's/"[a-z_]*_s": [^,]*,//; s/"ms_per_step": [^,}]*//' whole) <(sed 's/"[a-z_]*_s": [^,]*,//; s/"ms_per_step": [^,}]*//' slow) && echo same; rm pipe
 > done
 % python3
