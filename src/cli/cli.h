@@ -32,8 +32,9 @@ extern const struct command command_score;
 extern const struct command command_quantize;
 extern const struct command command_completion;
 
-/* All of them, in the order of the help text; ends in NULL. (main.c) */
-extern const struct command *const cli_commands[];
+/* All of them, in the order of the help text; ends in NULL. (commands.c) */
+enum { CLI_COMMANDS = 13 };
+extern const struct command *const cli_commands[CLI_COMMANDS + 1];
 
 /* The arguments the program was started with, for --verbose. */
 void cli_set_arguments(int argc, char **argv);

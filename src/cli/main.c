@@ -12,18 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const cli_commands[] = {&command_run,        &command_tokenize,
-                                              &command_inspect,    &command_logits,
-                                              &command_bench,      &command_trace,
-                                              &command_chat,       &command_pull,
-                                              &command_doctor,     &command_eval,
-                                              &command_score,      &command_quantize,
-                                              &command_completion, NULL};
-enum { COMMANDS = sizeof cli_commands / sizeof *cli_commands - 1 };
-
 static const struct command *find_command(const char *name)
 {
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < CLI_COMMANDS; i++)
         if (strcmp(cli_commands[i]->table->command, name) == 0)
             return cli_commands[i];
     return NULL;
@@ -34,7 +25,7 @@ static int print_general_help(void)
     printf("dllm %s: masked-diffusion language models (LLaDA, Dream) from GGUF files\n\n"
            "usage: dllm COMMAND [options]\n\n",
            dllm_version());
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < CLI_COMMANDS; i++)
         printf("  %-12s%s\n", cli_commands[i]->table->command, cli_commands[i]->table->summary);
     printf("  %-12s%s\n", "help", "The options of a command: dllm help COMMAND");
     printf("\ndllm --version prints the version.\n");
@@ -49,12 +40,12 @@ static int print_help(const struct command *command)
 
 static int fail_unknown_command(const char *name)
 {
-    const char *names[COMMANDS + 3] = {"help", "--help", "--version"};
+    const char *names[CLI_COMMANDS + 3] = {"help", "--help", "--version"};
     const char *near;
 
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < CLI_COMMANDS; i++)
         names[i + 3] = cli_commands[i]->table->command;
-    near = opts_suggest(name, names, COMMANDS + 3);
+    near = opts_suggest(name, names, CLI_COMMANDS + 3);
     return cli_fail(CLI_USAGE, "unknown command \"%s\"; %s%s%s", name,
                     near ? "did you mean \"dllm " : "\"dllm help\" lists the commands",
                     near ? near : "", near ? "\"?" : "");

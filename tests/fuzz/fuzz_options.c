@@ -12,16 +12,6 @@
 
 enum { WORDS_MOST = 200 };
 
-/* In place of the program's own, which is beside its main function. */
-const struct command *const cli_commands[] = {&command_run,        &command_tokenize,
-                                              &command_inspect,    &command_logits,
-                                              &command_bench,      &command_trace,
-                                              &command_chat,       &command_pull,
-                                              &command_doctor,     &command_eval,
-                                              &command_score,      &command_quantize,
-                                              &command_completion, NULL};
-enum { COMMANDS = sizeof cli_commands / sizeof *cli_commands - 1 };
-
 /* Cuts text, which ends in zero, at its line feeds. */
 static int cut(char *text, char *words[WORDS_MOST])
 {
@@ -75,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_silence_stderr();
     if (size == 0)
         return 0;
-    command = cli_commands[data[0] % COMMANDS];
+    command = cli_commands[data[0] % CLI_COMMANDS];
     text = malloc(size);
     fuzz_require(text != NULL, "out of memory");
     memcpy(text, data + 1, size - 1);
