@@ -62,11 +62,12 @@ def complaint(what, values, processor_use, threads):
 
 
 def processor_name():
+    """With family and model numbers: a virtual machine often says no more than "AMD EPYC"."""
     with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
+        fields = dict(map(str.strip, line.split(":", 1)) for line in file.read().split("\n\n")[0].splitlines())
+    if "model name" not in fields:
+        return platform.processor() or "unknown"
+    return "%s (family %s, model %s)" % (fields["model name"], fields["cpu family"], fields["model"])
 
 
 def git(*arguments):
