@@ -5,6 +5,8 @@
  */
 #include "meeting.h"
 
+#include "clock.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,7 +19,8 @@ struct ticket {
     struct ticket *next;
     void *job;
     long place;
-    bool done;
+    double entered;  /* when; seconds */
+    bool done, left; /* left: by a work that did others */
 };
 
 struct meeting {
@@ -26,9 +29,11 @@ struct meeting {
     double patience;
     meeting_work *work;
     void *context;
-    struct ticket *waiting; /* in order of their places */
+    struct ticket *waiting; /* those left, then the others in order of their places */
     int count, joined;
-    bool busy; /* a thread does the work */
+    int expected;    /* threads that must have joined; 0: they have */
+    bool busy;       /* a thread does the work */
+    double finished; /* when the work was over; seconds */
 };
 
 enum dllm_status meeting_create(double patience, meeting_work *work, void *context,
@@ -64,6 +69,8 @@ void meeting_join(struct meeting *meeting)
 {
     pthread_mutex_lock(&meeting->mutex);
     meeting->joined++;
+    if (meeting->joined >= meeting->expected)
+        meeting->expected = 0;
     pthread_mutex_unlock(&meeting->mutex);
 }
 
@@ -76,40 +83,71 @@ void meeting_leave(struct meeting *meeting)
     pthread_mutex_unlock(&meeting->mutex);
 }
 
-static struct timespec deadline_in(double seconds)
+void meeting_set_patience(struct meeting *meeting, double seconds)
 {
-    struct timespec time;
-    long nanoseconds;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    nanoseconds = time.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
-    time.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
-    time.tv_nsec = nanoseconds % 1000000000;
-    return time;
+    pthread_mutex_lock(&meeting->mutex);
+    meeting->patience = seconds;
+    pthread_cond_broadcast(&meeting->changed);
+    pthread_mutex_unlock(&meeting->mutex);
 }
 
-static bool has_passed(const struct timespec *deadline)
+void meeting_expect(struct meeting *meeting, int threads)
 {
-    struct timespec now;
+    pthread_mutex_lock(&meeting->mutex);
+    meeting->expected = threads > meeting->joined ? threads : 0;
+    pthread_mutex_unlock(&meeting->mutex);
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec > deadline->tv_sec ||
-           (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
+/* Until when a job waits for others; seconds. */
+static double deadline_of(const struct meeting *meeting, const struct ticket *ticket)
+{
+    double from = ticket->entered > meeting->finished ? ticket->entered : meeting->finished;
+
+    return from + meeting->patience;
+}
+
+static void wait_until(struct meeting *meeting, double seconds)
+{
+    struct timespec time = {.tv_sec = (time_t)seconds};
+
+    time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
+    pthread_cond_timedwait(&meeting->changed, &meeting->mutex, &time);
 }
 
 static void enter(struct meeting *meeting, struct ticket *ticket)
 {
     struct ticket **at = &meeting->waiting;
 
-    while (*at && (*at)->place <= ticket->place)
+    while (*at && ((*at)->left || (*at)->place <= ticket->place))
         at = &(*at)->next;
     ticket->next = *at;
     *at = ticket;
+    ticket->entered = clock_seconds();
     meeting->count++;
     pthread_cond_broadcast(&meeting->changed);
 }
 
-/* Lets the work have the list, without the mutex; those that it did leave it. */
+/* Tickets [count], of which the first `done` are, leave the list; the rest comes to its
+ * head. */
+static void sort_out(struct meeting *meeting, struct ticket *const *tickets, int count, int done)
+{
+    for (int i = 0; i < count; i++) {
+        struct ticket **at = &meeting->waiting;
+
+        while (*at != tickets[i])
+            at = &(*at)->next;
+        *at = tickets[i]->next;
+        tickets[i]->done = i < done;
+        tickets[i]->left = i >= done;
+    }
+    for (int i = count - 1; i >= done; i--) {
+        tickets[i]->next = meeting->waiting;
+        meeting->waiting = tickets[i];
+    }
+    meeting->count -= done;
+}
+
+/* Lets the work have the list, without the mutex. */
 static void lead(struct meeting *meeting)
 {
     struct ticket *tickets[MOST];
@@ -124,33 +162,32 @@ static void lead(struct meeting *meeting)
     pthread_mutex_unlock(&meeting->mutex);
     done = meeting->work(meeting->context, jobs, count);
     pthread_mutex_lock(&meeting->mutex);
-    for (int i = 0; i < done; i++) {
-        struct ticket **at = &meeting->waiting;
-
-        while (*at != tickets[i])
-            at = &(*at)->next;
-        *at = tickets[i]->next;
-        tickets[i]->done = true;
-    }
-    meeting->count -= done;
+    sort_out(meeting, tickets, count, done);
     meeting->busy = false;
+    meeting->finished = clock_seconds();
     pthread_cond_broadcast(&meeting->changed);
+}
+
+static bool all_have_come(const struct meeting *meeting)
+{
+    return meeting->count >= meeting->joined && meeting->count >= meeting->expected;
 }
 
 void meeting_do(struct meeting *meeting, void *job, long place)
 {
     struct ticket ticket = {.job = job, .place = place};
-    struct timespec deadline = deadline_in(meeting->patience);
 
     pthread_mutex_lock(&meeting->mutex);
     enter(meeting, &ticket);
     while (!ticket.done) {
-        if (!meeting->busy && (meeting->count >= meeting->joined || has_passed(&deadline)))
-            lead(meeting);
-        else if (meeting->busy)
+        double deadline = deadline_of(meeting, &ticket);
+
+        if (meeting->busy)
             pthread_cond_wait(&meeting->changed, &meeting->mutex);
+        else if (ticket.left || all_have_come(meeting) || clock_seconds() >= deadline)
+            lead(meeting);
         else
-            pthread_cond_timedwait(&meeting->changed, &meeting->mutex, &deadline);
+            wait_until(meeting, deadline);
     }
     pthread_mutex_unlock(&meeting->mutex);
 }

@@ -13,7 +13,7 @@
  * memory for them; a longer canvas goes alone. */
 enum { CANVASES = 32, POSITIONS = 4096, LOGITS_ROWS = 256 };
 
-/* Seconds that a step waits for those of others. */
+/* Seconds that a step waits for those of others, beyond the pass that these are in. */
 #define PATIENCE 0.005
 
 struct job {
@@ -246,6 +246,12 @@ void shared_destroy(struct shared_passes *shared)
     forward_destroy(shared->forward);
     meeting_destroy(shared->meeting);
     free(shared);
+}
+
+void shared_wait_for(struct shared_passes *shared, int generations, double patience)
+{
+    meeting_set_patience(shared->meeting, patience);
+    meeting_expect(shared->meeting, generations);
 }
 
 /* Rounded up to a power of two, so that a workspace is not made anew for each that joins. */
