@@ -4,7 +4,7 @@ Measurements: what is printed, not how fast it was.
 $ dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 3 -t 2 --cpu-level avx2
 |~ model "*", llada, Q4_K + Q6_K, 1.36 MiB
 | level avx2, 2 threads, canvas 148, 3 repetitions
-|~ loaded in 0.* s; first step began after * s, was finished after * s
+|~ loaded in *.* s; first step began after * s, was finished after * s
 |~ peak memory * MiB, workspace *iB
 |
 |~ step, logits of 32 rows: *.* ms (*.* to *.*)
@@ -107,5 +107,5 @@ $ dllm bench -m none.gguf
 = 1
 
 # Ctrl-c ends a measurement with nothing on stdout.
-$ timeout --preserve-status -s INT 1 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 100000
+$ "$tests/interrupt.sh" dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 100000
 = 130

@@ -99,9 +99,8 @@ $ . "$tests/hub.sh"; dllm pull test/cut | wc -l; grep '^/cut' requests.log | cut
 ! tiny-Q4_K_M.gguf: complete
 
 # A pull that was ended is continued by the next one.
-$ . "$tests/hub.sh"; (until_fetching slow; kill -INT "$(cat pid)") &
-> bash -c 'echo $$ >pid; exec dllm pull test/slow'; echo "$?"
-> size=$(stat -c %s "$cache"/models--test--slow/blobs/*.incomplete); [ "$size" -gt 0 ] && echo some
+$ . "$tests/hub.sh"; touch hold; export cache; "$tests/interrupt.sh" -u '[ -n "$(find "$cache" -name "*.incomplete" -size +0)" ]' dllm pull test/slow; echo "$?"
+> rm hold; size=$(stat -c %s "$cache"/models--test--slow/blobs/*.incomplete); [ "$size" -gt 0 ] && echo some
 > dllm pull test/slow 2>/dev/null | wc -l
 % python3
 % curl
@@ -112,8 +111,9 @@ $ . "$tests/hub.sh"; (until_fetching slow; kill -INT "$(cat pid)") &
 ! interrupted; what was fetched is kept, the next pull goes on from there
 
 # Two pulls at once: one fetches, the other waits for it.
-$ . "$tests/hub.sh"; dllm pull test/slow 2>first.err >first & first=$!
-> until_fetching slow; dllm pull test/slow 2>second.err >second; wait $first
+$ . "$tests/hub.sh"; touch hold; dllm pull test/slow 2>first.err >first & first=$!
+> until_fetching slow; dllm pull test/slow 2>second.err >second & second=$!
+> until grep -q waiting second.err; do sleep 0.05; done; rm hold; wait $first $second
 > cmp first second; cat second.err; grep -c '^/slow' requests.log
 % python3
 % curl

@@ -11,9 +11,10 @@
 #   % program       skip the case unless that program exists
 # stdout and stderr must have exactly the lines given. Patterns are those of bash's [[ x == pattern ]].
 # In the commands: dllm is the program under test, $models the folder of small models, $tests this
-# folder, $root the repository.
+# folder, $root the repository. What depends on the moment waits for what can be seen, not for a time:
+# $tests/interrupt.sh sends ctrl-c, and a case that waits for ever is ended after CASE_TIMEOUT.
 #
-# environment: DLLM the program ($BUILD/dllm), BUILD (build)
+# environment: DLLM the program ($BUILD/dllm), BUILD (build), CASE_TIMEOUT seconds (300)
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 program=$(realpath "${DLLM:-$root/${BUILD:-build}/dllm}") || exit 1
@@ -64,7 +65,7 @@ finish_case() {
         return 0
     done
     rm -rf "$scratch/work" && mkdir "$scratch/work"
-    (cd "$scratch/work" && timeout -k 5 60 bash -c "$command") \
+    (cd "$scratch/work" && timeout -k 5 "${CASE_TIMEOUT:-300}" bash -c "$command") \
         >"$scratch/out" 2>"$scratch/err" </dev/null
     code=$?
     if complaint=$(

@@ -109,5 +109,5 @@ $ dllm score --prompt x --answer-tokens 1,99999
 = 2
 
 # Ctrl-c ends an estimate.
-$ timeout --preserve-status -s INT 1 dllm score --prompt x --answer "$(printf 'a %.0s' $(seq 200))" --samples 1000000 --allow-long
+$ "$tests/interrupt.sh" dllm score --prompt x --answer "$(printf 'a %.0s' $(seq 200))" --samples 1000000 --allow-long
 = 130

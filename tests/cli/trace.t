@@ -24,12 +24,19 @@ $ dllm run "Spell river." -n 16 --temperature 1 > a; dllm run "Spell river." -n 
 > dllm run "Spell river." -n 16 --temperature 1 --trace u -t 1 > /dev/null; cmp a b
 > for f in t u; do sed -E 's/"(seconds|generate_s|threads)":[-0-9.e]+//' $f > $f.plain; done; cmp t.plain u.plain
 
-# An interrupted run has a trace with an end; a failing one leaves no file.
-$ timeout --preserve-status -s INT 1 dllm run hi -n 480 --no-early-stop --visual --trace t.jsonl > /dev/null 2>&1
+# An interrupted run has a trace with an end, at whatever moment; a failing one leaves no file.
+$ "$tests/interrupt.sh" dllm run hi -n 480 --no-early-stop --visual --trace t.jsonl > /dev/null 2>&1
 > echo $?; tail -n 1 t.jsonl | grep -o interrupted; ls
 | 130
 | interrupted
 | t.jsonl
+$ "$tests/interrupt.sh" -u 'grep -q "^step 2 " log' dllm run hi -n 480 --no-early-stop --visual --trace t.jsonl > /dev/null 2> log
+> echo $?; tail -n 1 t.jsonl | grep -o interrupted; ls; [ "$(wc -l < t.jsonl)" -ge 4 ] && echo steps
+| 130
+| interrupted
+| log
+| t.jsonl
+| steps
 $ mkdir d; dllm run hi -n 600 --trace d/t.jsonl 2> /dev/null; echo $?; ls d
 | 2
 $ mkdir d; (ulimit -f 1; dllm run "Spell river." -n 200 --no-early-stop --trace d/t.jsonl > /dev/null)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Plays the Hugging Face hub on loopback, with repositories that go wrong in one way each.
 
-usage: fake_hub.py MODELS PORT_FILE LOG
+usage: fake_hub.py MODELS PORT_FILE LOG [HOLD_FILE]
 
 Serves small models from the folder MODELS until it is ended. PORT_FILE gets the port when the server
 listens; LOG gets a line per request: path, Range header, whether a token came along. Contents are
-handed out by a second server, as the real hub redirects to another host.
+handed out by a second server, as the real hub redirects to another host. While HOLD_FILE exists, contents of
+the repository "slow" end after 64 KiB, without an end of the answer.
 """
 
 import hashlib
@@ -20,7 +21,8 @@ import time
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "Bearer hf_right"
 CUT_AFTER = 500_000
-models, port_file, log_path = sys.argv[1:]
+models, port_file, log_path = sys.argv[1:4]
+hold_file = sys.argv[4] if len(sys.argv) > 4 else ""
 
 
 def read(name):
@@ -129,8 +131,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             end = start + CUT_AFTER
             self.close_connection = True
         for at in range(start, end, 1 << 16):
-            if repo == "slow":
-                time.sleep(0.1)
+            while repo == "slow" and at > start and os.path.exists(hold_file):
+                time.sleep(0.02)
             try:
                 self.wfile.write(data[at : min(at + (1 << 16), end)])
             except OSError:  # the client has seen enough
