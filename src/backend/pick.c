@@ -208,7 +208,7 @@ static void llada_probabilities(struct row *row, struct pick *out)
         out->runner_up_probability = softmax_exp((double)row->logits[out->runner_up] - max) / sum;
 }
 
-/* Of all that is allowed, without noise and temperature. */
+/* Of all that is allowed, deferred ids among it, without noise and temperature. */
 static double llada_neg_entropy(const struct row *row)
 {
     double total = softmax_weights(row->logits, row->padded, row->max, 1.0, row->weights);
@@ -220,9 +220,11 @@ static void llada_pick(struct row *row, struct pick *out)
 {
     out->token = row->rules->temperature > 0 ? llada_choose(row) : row->best;
     out->runner_up = row_runner_up(row, out->token);
+    if (row->rules->confidence == PICK_NEG_ENTROPY) /* before deferred ids leave the row */
+        out->confidence = llada_neg_entropy(row);
     llada_probabilities(row, out);
-    out->confidence =
-        row->rules->confidence == PICK_NEG_ENTROPY ? llada_neg_entropy(row) : out->probability;
+    if (row->rules->confidence != PICK_NEG_ENTROPY)
+        out->confidence = out->probability;
 }
 
 /* The token under which u * total falls when weights are laid end to end. */

@@ -31,7 +31,7 @@ enum pick_method {
 enum pick_confidence {
     PICK_PROBABILITY, /* of the token */
     PICK_MARGIN,      /* first minus second probability (Dream only) */
-    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10); with LLaDA nothing is deferred then */
+    PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10); with LLaDA deferred ids have their p too */
     PICK_UNIFORM      /* draw PICK_DRAW_REMASK, for random remasking */
 };
 
@@ -44,7 +44,7 @@ struct pick_rules {
     int top_k;             /* 0: off (Dream only) */
     const int32_t *banned; /* ids whose logit counts as -inf before all else */
     int banned_count;
-    const int32_t *deferred; /* ids dropped from LLaDA's softmax; choosing one gives confidence 0 */
+    const int32_t *deferred; /* ids dropped from LLaDA's softmax; one that is chosen gets 0 */
     int deferred_count;
     bool runner_up; /* also wanted: the runner-up and its probability */
     bool gap;       /* also wanted: the gap */

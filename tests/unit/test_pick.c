@@ -413,6 +413,34 @@ static void test_entropy_of_plain_logits(void **state)
     }
 }
 
+/* Would break: an entropy that depends on whether probabilities were asked for
+ * first, and with them on the deferred ids that leave the softmax. */
+static void test_entropy_with_deferred_ids(void **state)
+{
+    const float logits[] = {0, 1, 2};
+    const int32_t end[] = {2, 0};
+    const double total = 1 + exp(1) + exp(2);
+    struct pick_rules rules = llada_rules();
+    double entropy = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        entropy += exp(i) / total * log(exp(i) / total + 1e-10);
+    rules.confidence = PICK_NEG_ENTROPY;
+    rules.deferred = end;
+    for (rules.deferred_count = 0; rules.deferred_count < 3; rules.deferred_count++)
+        for (int runner_up = 0; runner_up < 2; runner_up++) {
+            struct pick pick;
+
+            rules.runner_up = runner_up;
+            pick = pick_at(logits, 3, &rules, 0);
+            assert_int_equal(pick.token, 2);
+            assert_true(fabs(pick.confidence - entropy) < 1e-14);
+            assert_true(fabs(pick.probability - (rules.deferred_count ? 0 : exp(2) / total)) <
+                        1e-14);
+        }
+}
+
 /* Logits far apart: nothing overflows, and 0 log 0 is 0. */
 static void test_extreme_logits(void **state)
 {
@@ -560,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_deferred_ids),
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_entropy_of_plain_logits),
+        cmocka_unit_test(test_entropy_with_deferred_ids),
         cmocka_unit_test(test_extreme_logits),
         cmocka_unit_test(test_draws_follow_the_softmax),
         cmocka_unit_test(test_noise_is_the_published_formula),
