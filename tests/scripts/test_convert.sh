@@ -155,6 +155,18 @@ expect "no folder" refused "error: nowhere is no folder; expected that of a mode
 expect "no folder for the file" refused "error: no/x.gguf: there is no folder */no; make it first" convert llada no/x.gguf
 mkdir -p taken.gguf
 expect "the file is a folder" refused "error: taken.gguf is a folder; name the file to write" convert llada taken.gguf
+# A disk that is nearly full is said before anything is written: the system's answer is another one here.
+mkdir full_disk
+cat >full_disk/sitecustomize.py <<'END'
+import collections
+import os
+Room = collections.namedtuple("Room", "f_frsize f_blocks f_bfree f_bavail")
+os.statvfs = lambda path: Room(4096, 1000, 10, 10)
+END
+full_disk() { PYTHONPATH=full_disk convert "$@"; }
+expect "no room for the file" refused \
+    "error: x.gguf takes 0.* MB, and $tree has room for 0.04 MB; free some, or name another place" full_disk llada x.gguf
+expect "no room for the file: nothing is left" test -z "$(find . -name 'x.gguf*')"
 limited() { (ulimit -f 100 && convert "$@"); } # KiB or blocks of 512 bytes: less than the file either way
 expect "the file grows too large" refused "error: x.gguf could not be written: File too large" limited llada x.gguf
 expect "the file grows too large: nothing is left" test -z "$(find . -name 'x.gguf*')"
