@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(ROOT, "bench"))
 import bench_results as results
 
 EMPTY = "Not measured yet.\n"
+WITH_EXPERTS = ("llada-moe", "rnd1")
 COMMON_OPTIONS = "-n 64 --temperature 0 -t 1"  # of every arm in bench/results/decoding.json
 
 
@@ -57,6 +58,10 @@ def compared(mode):
     return [result for _, result in results.read("compare") if result["mode"] == mode]
 
 
+def has_experts(result):
+    return result.get("arch") in WITH_EXPERTS
+
+
 def peer(result):
     library = result["llama_libraries"].rsplit(", ", 1)[-1]
     return "%s, %s" % (result["llama_version"], library)
@@ -69,13 +74,22 @@ def speed_table():
                   for r in compared("model")])
 
 
-def comparison_table(mode):
+def comparison_table(found):
     return table(["file", "machine", "canvas", "pairs", "llama.cpp", "llama.cpp, all rows", "dllm, all rows",
                   "dllm, candidates", "commit"],
                  [[model(r), machine(r), str(r["canvas"]), str(len(r["seconds"]["llama"]["wall"])), peer(r),
                    milliseconds(r["seconds"]["llama"]["wall"]), against_peer(r, "dllm_all_rows"),
                    "%d: %s" % (r["rows"], against_peer(r, "dllm_rows")), r["commit"]]
-                  for r in compared(mode)])
+                  for r in found])
+
+
+def dense_table(mode):
+    return comparison_table([r for r in compared(mode) if not has_experts(r)])
+
+
+def moe_table():
+    """Whole models, held to AVX2, and of few layers."""
+    return comparison_table([r for mode in ("model", "avx2", "layers") for r in compared(mode) if has_experts(r)])
 
 
 def types_table():
@@ -268,8 +282,8 @@ def gaps_table():
 
 
 TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
-          "decoding": decoding_table, "speed": speed_table, "compare": lambda: comparison_table("model"),
-          "avx2": lambda: comparison_table("avx2"), "types": types_table, "tokenizer": tokenizer_table,
+          "decoding": decoding_table, "speed": speed_table, "compare": lambda: dense_table("model"),
+          "avx2": lambda: dense_table("avx2"), "moe": moe_table, "types": types_table, "tokenizer": tokenizer_table,
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
           "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table}
 
