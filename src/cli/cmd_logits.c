@@ -134,13 +134,6 @@ static int parse_rows(const char *text, size_t limit, struct row_list *list)
     return CLI_OK;
 }
 
-static bool ends_in_npy(const char *path)
-{
-    size_t length = strlen(path);
-
-    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
-}
-
 struct writer {
     struct out_file *file;
     size_t vocab;
@@ -198,7 +191,7 @@ static int write_logits(struct dllm_session *session, const struct dllm_logits_q
     struct dllm_error error = {0};
     enum dllm_status status;
 
-    if (ends_in_npy(values[LOGITS_OUT].text))
+    if (out_is_npy(values[LOGITS_OUT].text))
         out_file_write_npy_header(file, query->row_count, (size_t)vocab);
     status = dllm_logits_each(session, query, &sink, &error);
     if (status == DLLM_INTERRUPTED && cli_interrupted())

@@ -51,6 +51,9 @@ int out_file_open(struct out_file *file, const char *path);
 /* Appends bytes; a failure is kept for the commit to report. */
 void out_file_write(struct out_file *file, const void *data, size_t size);
 
+/* Whether the file's name asks for a NumPy header: NAME.npy. */
+bool out_is_npy(const char *path);
+
 /* NumPy's header of an array [rows, columns] of f32; the values follow. */
 void out_file_write_npy_header(struct out_file *file, size_t rows, size_t columns);
 

@@ -119,6 +119,13 @@ void out_file_write(struct out_file *file, const void *data, size_t size)
     note_failure(file, fwrite(data, 1, size, file->stream) == size);
 }
 
+bool out_is_npy(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
 /* NumPy's format 1.0: magic, version, header length, a Python literal padded
  * with blanks so that the data starts at a multiple of 64. */
 void out_file_write_npy_header(struct out_file *file, size_t rows, size_t columns)
