@@ -3,6 +3,7 @@
 
 #include "out.h"
 #include "term.h"
+#include "utf8_text.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -56,6 +57,24 @@ void cli_capture_errors(struct cli_capture *capture)
     captured = capture;
 }
 
+/* Puts a '?' for each byte that a terminal could obey: control characters, those
+ * above ASCII included, and bytes that are no UTF-8. */
+static void hide_controls(char *text)
+{
+    size_t size = strlen(text);
+    uint32_t code;
+
+    for (size_t at = 0; at < size;) {
+        int length = utf8_text_next(text + at, size - at, &code);
+        bool hidden = !length || code < 0x20 || (code >= 0x7f && code < 0xa0);
+
+        length += !length;
+        if (hidden)
+            memset(text + at, '?', (size_t)length);
+        at += (size_t)length;
+    }
+}
+
 int cli_fail(int code, const char *format, ...)
 {
     char message[1200];
@@ -64,9 +83,7 @@ int cli_fail(int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    for (char *at = message; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    hide_controls(message);
     if (!captured)
         fprintf(stderr, "error: %s\n", message);
     else if (!captured->message[0])

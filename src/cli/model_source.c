@@ -48,13 +48,19 @@ static void print_progress(struct pull_report *report, const struct hub_event *e
     report->line_is_open = true;
 }
 
+/* Names and reasons come from strangers: what a terminal would obey is escaped. */
+static void print_safely(const char *text)
+{
+    out_print_name(stderr, (struct dllm_string){text, strlen(text)});
+}
+
 static void begin_file(struct pull_report *report, const struct hub_event *event)
 {
     char size[32], have[32];
 
     report->began = now();
     report->had = event->have;
-    fprintf(stderr, "%s: %s", event->file, out_size_text(event->size, size));
+    fprintf(stderr, ": %s", out_size_text(event->size, size));
     if (event->have)
         fprintf(stderr, ", %s of them are here", out_size_text(event->have, have));
     fputc('\n', stderr);
@@ -71,24 +77,27 @@ static void on_event(void *context, const struct hub_event *event)
     if (report->line_is_open)
         fputs("\r\033[K", stderr);
     report->line_is_open = false;
+    print_safely(event->file);
     switch (event->kind) {
     case HUB_STARTING:
         begin_file(report, event);
         break;
     case HUB_WAITING:
-        fprintf(stderr, "%s: another process is fetching it; waiting\n", event->file);
+        fputs(": another process is fetching it; waiting\n", stderr);
         break;
     case HUB_RETRYING:
-        fprintf(stderr, "%s: %s; trying again\n", event->file, event->reason);
+        fputs(": ", stderr);
+        print_safely(event->reason);
+        fputs("; trying again\n", stderr);
         break;
     case HUB_HASHING:
-        fprintf(stderr, "%s: all there, checking its sha256\n", event->file);
+        fputs(": all there, checking its sha256\n", stderr);
         break;
     case HUB_COMPLETE:
-        fprintf(stderr, "%s: complete\n", event->file);
+        fputs(": complete\n", stderr);
         break;
     case HUB_THERE_ALREADY:
-        fprintf(stderr, "%s: in the cache already\n", event->file);
+        fputs(": in the cache already\n", stderr);
         break;
     case HUB_PROGRESS:
         break;

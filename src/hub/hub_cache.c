@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEPTH_MOST = 8 };
-
 static const char *setting(const char *name)
 {
     const char *value = getenv(name);
@@ -159,13 +157,6 @@ enum dllm_status hub_link(const char *repo, const struct hub_listing *listing, s
     return write_ref(repo, listing->commit, error);
 }
 
-static bool ends_in_gguf(const char *name)
-{
-    size_t length = strlen(name);
-
-    return length > 5 && strcmp(name + length - 5, ".gguf") == 0;
-}
-
 /* Adds the GGUF files below folder; `inner` is folder's path in the
  * snapshot. */
 static enum dllm_status add_files(const char *folder, const char *inner, int depth,
@@ -184,11 +175,11 @@ static enum dllm_status add_files(const char *folder, const char *inner, int dep
             hub_path(name, error, "%s%s", inner, entry->d_name) != DLLM_OK ||
             stat(path, &info) != 0)
             continue;
-        if (S_ISREG(info.st_mode) && ends_in_gguf(name)) {
+        if (S_ISREG(info.st_mode) && hub_is_file_path(name)) {
             struct hub_file file = {.name = name, .size = (uint64_t)info.st_size};
 
             status = hub_listing_add(listing, &file, error);
-        } else if (S_ISDIR(info.st_mode) && depth < DEPTH_MOST) {
+        } else if (S_ISDIR(info.st_mode) && depth < HUB_FOLDERS_MOST) {
             strcat(name, "/");
             status = add_files(path, name, depth + 1, listing, error);
         }
@@ -217,7 +208,9 @@ static enum dllm_status list_folder(const char *folder, struct hub_listing *list
     if (!listing->commit[0])
         return DLLM_OK;
     HUB_TRY(hub_path(path, error, "%s/snapshots/%s", folder, listing->commit));
-    return add_files(path, "", 0, listing, error);
+    HUB_TRY(add_files(path, "", 0, listing, error));
+    hub_listing_sort(listing);
+    return DLLM_OK;
 }
 
 enum dllm_status hub_find(const struct hub_spec *spec, bool *found, char path[HUB_PATH_BYTES],

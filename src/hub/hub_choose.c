@@ -20,7 +20,6 @@ enum dllm_status hub_listing_add(struct hub_listing *listing, const struct hub_f
 {
     struct hub_file *grown = realloc(listing->files, (listing->count + 1) * sizeof *listing->files);
     char *name = strdup(file->name);
-    size_t at = listing->count;
 
     if (grown)
         listing->files = grown;
@@ -28,12 +27,20 @@ enum dllm_status hub_listing_add(struct hub_listing *listing, const struct hub_f
         free(name);
         return hub_fail(error, DLLM_ERROR_MEMORY, "out of memory");
     }
-    for (; at > 0 && strcmp(grown[at - 1].name, name) > 0; at--)
-        grown[at] = grown[at - 1];
-    grown[at] = *file;
-    grown[at].name = name;
-    listing->count++;
+    grown[listing->count] = *file;
+    grown[listing->count++].name = name;
     return DLLM_OK;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(((const struct hub_file *)left)->name, ((const struct hub_file *)right)->name);
+}
+
+void hub_listing_sort(struct hub_listing *listing)
+{
+    if (listing->count)
+        qsort(listing->files, listing->count, sizeof *listing->files, compare_names);
 }
 
 /* Part and number of parts of NAME-00001-of-00003.gguf; false for a whole

@@ -12,25 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANSWER_MOST = 64 << 20, TRIES = 4 };
+enum { ANSWER_MOST = 16 << 20, TRIES = 4 };
 
 struct answer {
     char *data; /* owned */
     size_t size;
-    bool failed;
+    bool too_long, no_memory;
 };
 
 static int add_bytes(void *context, const char *data, size_t size)
 {
     struct answer *answer = context;
-    char *grown = NULL;
+    char *grown;
 
-    if (answer->size + size <= ANSWER_MOST)
-        grown = realloc(answer->data, answer->size + size);
-    if (!grown) {
-        answer->failed = true;
+    answer->too_long = answer->size + size > ANSWER_MOST;
+    grown = answer->too_long ? NULL : realloc(answer->data, answer->size + size);
+    answer->no_memory = !answer->too_long && !grown;
+    if (!grown)
         return 1;
-    }
     memcpy(grown + answer->size, data, size);
     answer->data = grown;
     answer->size += size;
@@ -52,11 +51,9 @@ static enum dllm_status add_sibling(struct hub_listing *listing, json_t *sibling
     json_t *lfs = json_object_get(sibling, "lfs");
     const char *sha256 = json_string_value(json_object_get(lfs, "sha256"));
     json_t *size = json_object_get(lfs, "size");
-    size_t length = name ? strlen(name) : 0;
     struct hub_file file = {.name = (char *)name};
 
-    if (length < 6 || length >= HUB_FILE_BYTES || strcmp(name + length - 5, ".gguf") != 0 ||
-        name[0] == '/' || strstr(name, "..") || strpbrk(name, "\\\"\n\r"))
+    if (!name || !hub_is_file_path(name))
         return DLLM_OK;
     if (!size)
         size = json_object_get(sibling, "size");
@@ -85,6 +82,7 @@ static enum dllm_status parse(const struct answer *answer, struct hub_listing *l
     strcpy(listing->commit, commit);
     json_array_foreach(siblings, i, sibling) if ((status = add_sibling(listing, sibling, error)) !=
                                                  DLLM_OK) break;
+    hub_listing_sort(listing);
 done:
     json_decref(root);
     return status;
@@ -117,6 +115,17 @@ static enum dllm_status fail_refused(const char *repo, const struct hub_reply *r
                     reply->reason[0] ? reply->reason : "curl gave no reason");
 }
 
+/* Why the answer was not read to its end. */
+static enum dllm_status fail_ended(const char *repo, const struct answer *answer,
+                                   struct dllm_error *error)
+{
+    if (answer->no_memory)
+        return hub_fail(error, DLLM_ERROR_MEMORY, "out of memory");
+    if (answer->too_long)
+        return hub_fail(error, DLLM_ERROR_IO, "the hub's list of files for %s is too long", repo);
+    return hub_fail(error, DLLM_INTERRUPTED, "interrupted");
+}
+
 /* Asks until there is an answer; waits longer from try to try. */
 static enum dllm_status ask(const struct hub_request *request, const char *repo,
                             const struct hub_watch *watch, struct dllm_error *error)
@@ -134,9 +143,7 @@ static enum dllm_status ask(const struct hub_request *request, const char *repo,
         if (reply.outcome == HUB_BROKEN)
             return error->status;
         if (reply.outcome == HUB_ENDED)
-            return answer->failed ? hub_fail(error, DLLM_ERROR_IO,
-                                             "the hub's list of files for %s is too long", repo)
-                                  : hub_fail(error, DLLM_INTERRUPTED, "interrupted");
+            return fail_ended(repo, answer, error);
         if (reply.outcome != HUB_PASSING || i + 1 == TRIES)
             return fail_refused(repo, &reply, error);
         watch->on_event(watch->context, &event);

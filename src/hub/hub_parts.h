@@ -6,12 +6,21 @@
 
 enum { HUB_SHA256_BYTES = 65, HUB_COMMIT_BYTES = 65 };
 
+/* Folders that a file may lie in, inside its repository, and bytes of one part of its
+ * path: a file system's 255, less those of a temporary name. */
+enum { HUB_FOLDERS_MOST = 8, HUB_PART_MOST = 240 };
+
 /* Fills in the record and returns status. (hub_spec.c) */
 enum dllm_status hub_fail(struct dllm_error *error, enum dllm_status status, const char *format,
                           ...) __attribute__((format(printf, 3, 4)));
 
 /* The failed system call `errno` about a path. (hub_spec.c) */
 enum dllm_status hub_fail_path(struct dllm_error *error, const char *what, const char *path);
+
+/* Whether text is the path of a GGUF file that cannot leave the folder below which it
+ * is put, nor say anything to a terminal: no part of it is empty or begins with a
+ * dot, and there are no control characters, quotes or backslashes. (hub_spec.c) */
+bool hub_is_file_path(const char *text);
 
 /* A path from a format; a usage error when it is too long. (hub_spec.c) */
 enum dllm_status hub_path(char out[HUB_PATH_BYTES], struct dllm_error *error, const char *format,
@@ -31,7 +40,7 @@ struct hub_file {
     char sha256[HUB_SHA256_BYTES]; /* "" where it is not known */
 };
 
-/* The GGUF files of a repository at a commit, by name. */
+/* The GGUF files of a repository at a commit; by name once sorted. */
 struct hub_listing {
     char commit[HUB_COMMIT_BYTES];
     struct hub_file *files; /* [count], owned */
@@ -41,12 +50,15 @@ struct hub_listing {
 /* Accepts a zeroed record, and zeroes it. (hub_choose.c) */
 void hub_listing_free(struct hub_listing *listing);
 
-/* Appends a file; keeps the names in order. (hub_choose.c) */
+/* Appends a file with a copy of its name. (hub_choose.c) */
 enum dllm_status hub_listing_add(struct hub_listing *listing, const struct hub_file *file,
                                  struct dllm_error *error);
 
+/* Puts the names in order, for hub_choose. (hub_choose.c) */
+void hub_listing_sort(struct hub_listing *listing);
+
 /* Which files the spec means: files [*first, *first + *count) of the listing,
- * more than one only for the parts of a split model. Without quant or file:
+ * more than one only for the parts of a split model; the listing is sorted. Without quant or file:
  * Q4_K_M, else Q8_0, else the first file. `where` names the place in messages.
  * (hub_choose.c) */
 enum dllm_status hub_choose(const struct hub_spec *spec, const struct hub_listing *listing,
@@ -143,7 +155,7 @@ enum dllm_status hub_process_start(struct hub_process *process, const char *cons
                                    int in_file, struct dllm_error *error);
 
 /* Closes the pipes, ends the program if asked, waits, and returns its exit code
- * (-1: a signal). (hub_process.c) */
+ * (-1: a signal, or it is not known). (hub_process.c) */
 int hub_process_end(struct hub_process *process, bool kill_it);
 
 #endif

@@ -71,7 +71,11 @@ enum dllm_status hub_process_start(struct hub_process *process, const char *cons
                                    int in_file, struct dllm_error *error)
 {
     struct pipes pipes;
-    int failure = open_pipes(&pipes, in_file < 0) ? 0 : errno;
+    int failure;
+
+    /* Who started this program may have it ignored; then no exit code would be kept. */
+    signal(SIGCHLD, SIG_DFL);
+    failure = open_pipes(&pipes, in_file < 0) ? 0 : errno;
 
     *process = (struct hub_process){.in = -1, .out = -1, .err = -1};
     if (!failure)
@@ -97,13 +101,15 @@ enum dllm_status hub_process_start(struct hub_process *process, const char *cons
 int hub_process_end(struct hub_process *process, bool kill_it)
 {
     int status = 0;
+    pid_t ended;
 
     close_end(&process->in);
     close_end(&process->out);
     close_end(&process->err);
     if (kill_it)
         kill(process->pid, SIGTERM);
-    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    do
+        ended = waitpid(process->pid, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended == process->pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

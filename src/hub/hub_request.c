@@ -124,11 +124,13 @@ static void write_config(const struct hub_request *request, char config[CONFIG_B
 static bool send_config(struct hub_process *curl, const char *config)
 {
     size_t length = strlen(config);
-    bool sent = write(curl->in, config, length) == (ssize_t)length;
+    ssize_t sent = write(curl->in, config, length);
+    int failure = sent < 0 ? errno : EIO;
 
     close(curl->in);
     curl->in = -1;
-    return sent;
+    errno = failure;
+    return sent == (ssize_t)length;
 }
 
 static bool stopped(const struct hub_watch *watch)
@@ -136,27 +138,30 @@ static bool stopped(const struct hub_watch *watch)
     return watch->stop && watch->stop();
 }
 
-/* Passes the answer on until it ends; false: it was ended. */
-static bool pass_on(struct hub_process *curl, const struct hub_request *request,
-                    const struct hub_watch *watch)
+/* Passes the answer on until it is over (HUB_DONE), the sink or ctrl-c ends it
+ * (HUB_ENDED), or it cannot be read (HUB_BROKEN, with errno). */
+static enum hub_outcome pass_on(struct hub_process *curl, const struct hub_request *request,
+                                const struct hub_watch *watch)
 {
     struct pollfd wait = {.fd = curl->out, .events = POLLIN};
     char chunk[CHUNK_BYTES];
 
     for (;;) {
         ssize_t size;
+        int ready;
 
         if (stopped(watch))
-            return false;
-        if (poll(&wait, 1, TICK_MS) <= 0)
+            return HUB_ENDED;
+        ready = poll(&wait, 1, TICK_MS);
+        if (ready == 0)
             continue;
-        size = read(curl->out, chunk, sizeof chunk);
+        size = ready < 0 ? -1 : read(curl->out, chunk, sizeof chunk);
         if (size < 0 && errno == EINTR)
             continue;
         if (size <= 0)
-            return true;
+            return size ? HUB_BROKEN : HUB_DONE;
         if (request->sink(request->context, chunk, (size_t)size) != 0)
-            return false;
+            return HUB_ENDED;
     }
 }
 
@@ -213,16 +218,22 @@ void hub_request_run(const struct hub_request *request, const struct hub_watch *
     static const char *const argv[] = {"curl", "-q", "--config", "-", NULL};
     struct hub_process curl;
     char config[CONFIG_BYTES];
-    bool whole;
     int code;
 
     *reply = (struct hub_reply){.outcome = HUB_BROKEN};
     if (hub_process_start(&curl, argv, -1, error) != DLLM_OK)
         return;
     write_config(request, config);
-    whole = send_config(&curl, config) && pass_on(&curl, request, watch);
-    if (whole)
+    if (send_config(&curl, config))
+        reply->outcome = pass_on(&curl, request, watch);
+    if (reply->outcome == HUB_BROKEN)
+        hub_fail(error, DLLM_ERROR_IO, "the program curl could not be talked to: %s",
+                 strerror(errno));
+    if (reply->outcome == HUB_DONE)
         read_reply(&curl, reply);
-    code = hub_process_end(&curl, !whole);
-    reply->outcome = !whole || stopped(watch) ? HUB_ENDED : judge(code, reply->http);
+    code = hub_process_end(&curl, reply->outcome != HUB_DONE);
+    if (stopped(watch))
+        reply->outcome = HUB_ENDED;
+    else if (reply->outcome == HUB_DONE)
+        reply->outcome = judge(code, reply->http);
 }

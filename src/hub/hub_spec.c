@@ -73,25 +73,40 @@ static bool is_quant(const char *text)
     return length > 0 && length < HUB_QUANT_BYTES;
 }
 
-/* A path below a folder: no part of it is empty, "." or "..". */
-static bool is_file_path(const char *text)
+/* Control characters, those above ASCII (U+0080 to U+009F) included: a terminal
+ * would obey them. Bytes that continue a character are none. */
+static bool has_control(const char *text)
+{
+    unsigned char before = 0;
+
+    for (; *text; before = (unsigned char)*text++) {
+        unsigned char byte = (unsigned char)*text;
+
+        if (byte < 0x20 || byte == 0x7f ||
+            (byte >= 0x80 && byte < 0xa0 && (before < 0x80 || before == 0xc2)))
+            return true;
+    }
+    return false;
+}
+
+bool hub_is_file_path(const char *text)
 {
     size_t length = strlen(text);
+    int folders = -1;
 
-    if (length < 6 || length >= HUB_FILE_BYTES || strcmp(text + length - 5, ".gguf") != 0)
+    if (length < 6 || length >= HUB_FILE_BYTES || strcmp(text + length - 5, ".gguf") != 0 ||
+        has_control(text) || strpbrk(text, "\\\""))
         return false;
     for (const char *part = text; part; part = strchr(part, '/')) {
         size_t size;
 
         part += *part == '/' && part != text;
         size = strcspn(part, "/");
-        if (size == 0 || (size <= 2 && strspn(part, ".") >= size))
+        if (size == 0 || size > HUB_PART_MOST || part[0] == '.')
             return false;
+        folders++;
     }
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f || text[i] == '\\')
-            return false;
-    return true;
+    return folders <= HUB_FOLDERS_MOST;
 }
 
 static bool copy(char *out, size_t size, const char *text, size_t length)
@@ -139,7 +154,7 @@ static bool parse_long(const char *text, struct hub_spec *out)
         return is_quant(rest + 1) &&
                copy(out->quant, sizeof out->quant, rest + 1, strlen(rest + 1));
     if (*rest == '/')
-        return is_file_path(rest + 1) &&
+        return hub_is_file_path(rest + 1) &&
                copy(out->file, sizeof out->file, rest + 1, strlen(rest + 1));
     return true;
 }

@@ -180,3 +180,74 @@ $ PATH=${PATH%%:*} HF_HUB_CACHE=c dllm pull a/b
 $ dllm pull
 ! error: MODEL is missing: OWNER/NAME, OWNER/NAME:QUANT, OWNER/NAME/FILE.gguf, llada or dream
 = 2
+
+# Names that would leave the cache, say something to the terminal or not fit into a file system: left out,
+# whatever type of weights they promise. Nothing lies outside the cache, and no control character is printed.
+$ . "$tests/hub.sh"; dllm pull test/hostile 2>err | grep -o 'snapshots.*'; cat err
+> dllm pull test/hostile:Q4_K_M; for name in ../../outside $'\e[31mred' $'c1\302\23331m' ~~; do
+> dllm pull "test/hostile/$name-Q4_K_M.gguf" 2>>err || echo $?; done; LC_ALL=C grep -c $'[\001-\010\013-\037\177\233]' err
+> find . -path ./.cache/huggingface/hub -prune -o ! -type d -print | sort; find "$cache" -type l | wc -l
+% python3
+% curl
+| snapshots/0123456789abcdef0123456789abcdef01234567/good-Q8_0.gguf
+| good-Q8_0.gguf: 1.36 MiB
+| good-Q8_0.gguf: all there, checking its sha256
+| good-Q8_0.gguf: complete
+| 2
+| 2
+| 2
+| 1
+| 0
+| ./err
+| ./hub.log
+| ./port
+| ./requests.log
+| 1
+! error: repository test/hostile has no GGUF file for Q4_K_M; it has Q8_0
+
+# A commit or a sha256 that is a path, a redirection to a name of control characters.
+$ . "$tests/hub.sh"; dllm pull test/commit; dllm pull test/digest; dllm pull test/redirect 2>err; echo $?
+> LC_ALL=C grep -c $'[\001-\010\013-\037\177\233]' err; find . -path ./.cache/huggingface/hub -prune -o ! -type d -print | sort
+% python3
+% curl
+| 1
+| 0
+| ./err
+| ./hub.log
+| ./port
+| ./requests.log
+! error: the hub's answer is no list of files; check that HF_ENDPOINT, if set, is the address of a Hugging Face hub
+! error: the hub gives no sha256 for "tiny-Q4_K_M.gguf", so that it could not be checked; fetch it by hand and give its path instead
+
+# A list without an end, and one of hundreds of thousands of files in the order that is worst for sorting.
+$ . "$tests/hub.sh"; dllm pull test/endless; dllm pull test/many
+% python3
+% curl
+! error: the hub's list of files for test/endless is too long
+! error: the hub gives no sha256 for "100001.gguf", so that it could not be checked; fetch it by hand and give its path instead
+= 1
+
+# The cache that other tools fill: names that a terminal would obey are no models; a commit that is a path is none.
+$ export HF_HUB_CACHE=$PWD/c; folder=c/models--a--b; mkdir -p $folder/refs $folder/snapshots/0/d; printf 0 >$folder/refs/main
+> touch $folder/snapshots/0/{$'\e[31mred-Q4_K_M.gguf',$'c1\302\23331m-Q4_K_M.gguf',$'d/\233x-Q4_K_M.gguf',ok-Q8_0.gguf}
+> dllm pull --offline a/b | grep -o 'snapshots.*'; dllm pull --offline a/b:Q4_K_M; printf ../../outside >$folder/refs/main
+> dllm pull --offline a/b
+| snapshots/0/ok-Q8_0.gguf
+! error: model a/b:Q4_K_M is not in the cache of models, and the hub is not asked: --offline or HF_HUB_OFFLINE forbids it
+! error: model a/b is not in the cache of models, and the hub is not asked: --offline or HF_HUB_OFFLINE forbids it
+= 1
+
+# What the user types is shown without its control characters too.
+$ dllm inspect $'\e]0;title\a'; dllm inspect $'c1\302\23331m\233'; dllm pull $'a/b/\e[31m.gguf'
+! error: there is no file "?]0;title?"; the model must be the path of a GGUF file, OWNER/NAME[:QUANT] at the hub, llada, dream, or demo, the built-in one
+! error: there is no file "c1??31m?"; the model must be the path of a GGUF file, OWNER/NAME[:QUANT] at the hub, llada, dream, or demo, the built-in one
+! error: "a/b/?[31m.gguf" names no model; expected OWNER/NAME, OWNER/NAME:QUANT, OWNER/NAME/FILE.gguf, or one of the short names llada and dream
+= 2
+
+# Started by a program that has the ends of its children ignored, pull still learns how curl and sha256sum ended.
+$ . "$tests/hub.sh"; ignoring="import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp('dllm', sys.argv[1:])"
+> python3 -c "$ignoring" dllm pull test/none 2>&1 | sed 's/1:[0-9]* /1:PORT /'; python3 -c "$ignoring" dllm pull test/plain 2>/dev/null | grep -o 'tiny.*'
+% python3
+% curl
+| error: there is no repository test/none at http://127.0.0.1:PORT (status 404); check the name
+| tiny-Q4_K_M.gguf

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -26,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -54,6 +56,7 @@ __attribute__((constructor)) static void begin(void)
                                              : NONE;
     fault_at = at ? atol(at) : 0;
     from_there_on = at && strchr(at, '+');
+    unsetenv("LD_PRELOAD"); /* programs that this one starts stay sound */
     ready = true;
 }
 
@@ -193,6 +196,8 @@ FAILING(int, mkdir, (const char *path, mode_t mode), (path, mode), -1)
 FAILING(int, symlink, (const char *to, const char *path), (to, path), -1)
 FAILING(char *, realpath, (const char *path, char *out), (path, out), NULL)
 FAILING(DIR *, opendir, (const char *path), (path), NULL)
+FAILING(int, poll, (struct pollfd * list, nfds_t count, int limit_ms), (list, count, limit_ms), -1)
+FAILING(pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags), -1)
 FAILING(int, pipe2, (int ends[2], int flags), (ends, flags), -1)
 FAILING(int, stat, (const char *path, struct stat *out), (path, out), -1)
 FAILING(int, fstat, (int descriptor, struct stat *out), (descriptor, out), -1)

@@ -5,17 +5,20 @@ usage: tests/faults/test_faults.py [--all] [CASE]...
 Each run has one fault (preload.c). It must end by itself, and either succeed with exactly the output
 that it has without the fault, or exit with 1 and an error on stderr. Then no half file lies about, no
 output stands under its final name that is not whole, and no memory is lost. Without --all the faults
-are spread so that a case takes a few seconds.
+are spread so that a case takes a few seconds. How long a run takes says nothing, the machine may be
+crowded: one that neither computes nor ends is ended, and so is one that computes for minutes.
 
 environment: BUILD (build), DLLM the program ($BUILD/tests/faults/dllm)
 """
 import concurrent.futures
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -29,14 +32,19 @@ REQUESTS = '{"prompt": "What is 1 + 2?"}\n{"prompt": "x", "id": "b"}\n'
 QUESTIONS = "".join(f'{{"question": "What is {i} + 1?", "answer": "{i + 1}"}}\n' for i in range(2))
 # Faults of a case in a quick run.
 QUICK = 40
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+SNAPSHOT = f".cache/huggingface/hub/models--test--tiny/snapshots/{COMMIT}"
+# Seconds without any computing, of computing, and in all, after which a run does not end by itself.
+IDLE_MOST, COMPUTING_MOST, WALL_MOST = 60, 300, 1800
 
 
 class Case:
     """A command: its arguments, what lies in its folder, its input, its files."""
 
     def __init__(self, arguments, files=None, given="", outputs=(), grows=(), others=(),
-                 varies=False):
-        self.arguments, self.files, self.given = arguments.split(), files or {}, given
+                 varies=False, hub=False):
+        self.arguments, self.files, self.given = shlex.split(arguments), files or {}, given
+        self.hub = hub  # needs a hub to talk to
         self.others = others  # files that depend on what happened before
         self.varies = varies  # its output, from run to run
         # Files that appear whole or not at all, and those that grow line by line.
@@ -66,7 +74,8 @@ CASES = {
     "quantize": Case("quantize f32.gguf out.gguf Q8_0 -t 1", {"f32.gguf": TINY}, outputs=["out.gguf"]),
     "trace": Case("trace t.jsonl -o t.html", {"t.jsonl": f"{ROOT}/tests/fuzz/corpus/trace/short"},
                   outputs=["t.html"]),
-    "eval": Case("eval q.jsonl --arm a: -r r.jsonl --json e.json", {"q.jsonl": QUESTIONS},
+    "pull": Case("pull test/tiny", outputs=[f"{SNAPSHOT}/tiny-F32.gguf"], others=[".cache"], hub=True),
+    "eval": Case("eval q.jsonl --common '-n 4 -t 1' --arm a: -r r.jsonl --json e.json", {"q.jsonl": QUESTIONS},
                  outputs=["e.json"], grows=["r.jsonl"], varies=True),
     "completion": Case("completion bash"),
     "help": Case("help run"),
@@ -80,6 +89,64 @@ def without_times(text):
     return MOMENTS.sub(r"\1", text)
 
 
+def computed(pid):
+    """Seconds that the threads of a process have computed so far."""
+    total = 0
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[0])
+    except OSError:  # it is ending
+        pass
+    return total / 1e9
+
+
+def waits_for_a_core(pid):
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+                if file.read().rsplit(")", 1)[1].split()[0] in "RD":
+                    return True
+    except OSError:
+        pass
+    return False
+
+
+def run(command, folder, given, environment):
+    """Returns exit code, stdout and stderr; the code is "hang" when it does not end by itself."""
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+    began = moved = time.monotonic()
+    before = 0
+    while True:
+        try:
+            out, err = process.communicate(given, timeout=2)
+            return process.returncode, out, err
+        except subprocess.TimeoutExpired:
+            now, seconds = time.monotonic(), computed(process.pid)
+            if seconds > before or waits_for_a_core(process.pid):
+                before, moved = seconds, now
+            if now - moved > IDLE_MOST or seconds > COMPUTING_MOST or now - began > WALL_MOST:
+                process.kill()
+                process.communicate()
+                return "hang", "", ""
+
+
+def start_hub(folder):
+    """Starts the hub that tests/support plays; returns its process and address."""
+    hub = subprocess.Popen([sys.executable, os.path.join(ROOT, "tests/support/fake_hub.py"),
+                            os.path.join(ROOT, "tests/data/models"), "port", "requests.log"], cwd=folder,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    port = os.path.join(folder, "port")
+    while not os.path.exists(port) and hub.poll() is None:
+        time.sleep(0.02)
+    with open(port, encoding="utf-8") as file:
+        return hub, "http://127.0.0.1:" + file.read()
+
+
+endpoint = ""
+
+
 class Outcome:
     """What a run left behind."""
 
@@ -90,13 +157,10 @@ class Outcome:
             report = folder + ".report"
             environment = {"PATH": os.environ["PATH"], "HOME": folder, "LD_PRELOAD": PRELOAD,
                            "FAULT_KIND": kind, "FAULT_AT": at, "FAULT_REPORT": report}
-            try:
-                done = subprocess.run([DLLM, *case.arguments], cwd=folder, input=case.given,
-                                      capture_output=True, env=environment, timeout=120,
-                                      encoding="utf-8", errors="replace", check=False)
-                self.code, self.out, self.err = done.returncode, without_times(done.stdout), done.stderr
-            except subprocess.TimeoutExpired:
-                self.code, self.out, self.err = "hang", "", ""
+            if case.hub:
+                environment["HF_ENDPOINT"] = endpoint
+            self.code, self.out, self.err = run([DLLM, *case.arguments], folder, case.given, environment)
+            self.out = without_times(self.out).replace(folder, "FOLDER")
             # A program that ends where it stands leaves no report.
             self.report = self._read(report).split() or ["0", "0", "1", "0", "-"]
             if os.path.exists(report):
@@ -196,13 +260,18 @@ def run_case(name, every):
 
 
 def main():
+    global endpoint
     every = "--all" in sys.argv
     names = [name for name in sys.argv[1:] if name != "--all"] or list(CASES)
     failures = 0
-    for name in names:
-        runs, met, failed = run_case(name, every)
-        failures += failed
-        print(f"{name}: {runs} runs, {met} faults met, {failed} failures", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        hub, endpoint = start_hub(folder)
+        for name in names:
+            runs, met, failed = run_case(name, every)
+            failures += failed
+            print(f"{name}: {runs} runs, {met} faults met, {failed} failures", flush=True)
+        hub.terminate()
+        hub.wait()
     print(f"{len(names)} passed, 0 failed" if not failures else f"0 passed, {failures} failed")
     sys.exit(failures > 0)
 

@@ -51,6 +51,17 @@ REPOS = {
     "huge": plain,
     "unhashed": plain,
     "nonsense": {},
+    "tiny": {"tiny-F32.gguf": read("../../fuzz/corpus/model/llada")},
+    "commit": plain,
+    "digest": plain,
+    "redirect": plain,
+    "endless": {},
+    # The names are what goes wrong: each is the quant that is preferred, but for the good one.
+    "hostile": {"good-Q8_0.gguf": llada} | {f"{name}-Q4_K_M.gguf": dream for name in (
+        "\x1b]0;title\x07", "\x1b[31mred", "c1\x9b31m", "delete\x7f", "line\nfeed", "carriage\rreturn", "quo\"te",
+        "back\\slash", "../../outside", "a/../../../outside", "/outside", "a//empty", "./dot", ".hidden", "a/.git/x",
+        "~" * 300, "d/" * 9 + "deep", "d/" * 60 + "deeper")},
+    "many": {},
 }
 hits = {}
 lock = threading.Lock()
@@ -61,6 +72,8 @@ def sibling(repo, name, data):
     if repo == "wrong":
         digest = digest[::-1]
     size = 1 << 60 if repo == "huge" else len(data)
+    if repo == "digest":
+        digest = "../../outside/" + digest[14:]
     entry = {"rfilename": name, "size": size}
     if name.endswith(".gguf") and repo != "unhashed":
         entry["lfs"] = {"sha256": digest, "size": size, "pointerSize": 134}
@@ -103,16 +116,34 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(503)
         if repo == "nonsense":
             return self.answer(200, b"<html>hello</html>")
+        if api and repo == "endless":
+            return self.blanks()
         if api:
             files = [sibling(repo, name, data) for name, data in REPOS[repo].items()]
-            return self.answer(200, json.dumps({"sha": COMMIT, "siblings": files}).encode())
+            if repo == "many":
+                files = [{"rfilename": f"{i}.gguf"} for i in range(499_999, 100_000, -1)]
+            commit = "../../outside" if repo == "commit" else COMMIT
+            return self.answer(200, json.dumps({"sha": commit, "siblings": files}).encode())
         name = file.group(2).replace("%20", " ")
         if name not in REPOS[repo]:
             return self.answer(404)
         if self.server.is_hub:
             where = f"http://localhost:{contents.server_port}/{repo}/resolve/{COMMIT}/{file.group(2)}"
+            if repo == "redirect":
+                where = "http://\x1b[31mred\x9b.invalid:99999/x"
             return self.answer(302, headers=[("Location", where), ("X-Repo-Commit", COMMIT)])
         return self.contents(repo, REPOS[repo][name])
+
+    def blanks(self):
+        """An answer that never ends."""
+        self.send_response(200)
+        self.end_headers()
+        self.close_connection = True
+        try:
+            while True:
+                self.wfile.write(b" " * (1 << 20))
+        except OSError:  # the client has seen enough
+            pass
 
     def contents(self, repo, data):
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))

@@ -29,6 +29,9 @@ static void names_are_taken_apart(void **state)
     assert_spec("a.b/c-d_e:Q4_K_M", "a.b/c-d_e", "Q4_K_M", "");
     assert_spec("a/b/c.gguf", "a/b", "", "c.gguf");
     assert_spec("a/b/c d/e:f.gguf", "a/b", "", "c d/e:f.gguf");
+    assert_spec("a/b/1/2/3/4/5/6/7/8/c..d.gguf", "a/b", "", "1/2/3/4/5/6/7/8/c..d.gguf");
+    /* Bytes of letters, the same as those of control characters: U+1E9B, U+00E9. */
+    assert_spec("a/b/\341\272\233\303\251.gguf", "a/b", "", "\341\272\233\303\251.gguf");
     assert_spec("llada", "mradermacher/LLaDA-8B-Instruct-GGUF", "", "");
     assert_spec("dream:Q8_0", "bartowski/Dream-org_Dream-v0-Instruct-7B-GGUF", "Q8_0", "");
 }
@@ -37,10 +40,35 @@ static void names_are_taken_apart(void **state)
 static void other_names_are_refused(void **state)
 {
     static const char *const names[] = {
-        "",       "a",      "a/",        "/a/b",         "a/b/",          "a/b:",
-        "a/b:/",  "../b",   "a/..",      "a/../c.gguf",  "a/b/../c.gguf", "a/b//c.gguf",
-        "a/b/c",  "a--b/c", "-a/b",      "a/b.",         "a/c.gguf",      "llada:",
-        "llada2", "a b/c",  "a/b/.gguf", "a/b/c\n.gguf",
+        "",
+        "a",
+        "a/",
+        "/a/b",
+        "a/b/",
+        "a/b:",
+        "a/b:/",
+        "../b",
+        "a/..",
+        "a/../c.gguf",
+        "a/b/../c.gguf",
+        "a/b//c.gguf",
+        "a/b/c",
+        "a--b/c",
+        "-a/b",
+        "a/b.",
+        "a/c.gguf",
+        "llada:",
+        "llada2",
+        "a b/c",
+        "a/b/.gguf",
+        "a/b/c\n.gguf",
+        /* A terminal would obey these, U+009B and a bare byte of that value among them. */
+        "a/b/\033[31m.gguf",
+        "a/b/\302\23331m.gguf",
+        "a/b/\23331m.gguf",
+        "a/b/c\177.gguf",
+        "a/b/.git/c.gguf",
+        "a/b/1/2/3/4/5/6/7/8/9/c.gguf",
     };
     struct hub_spec spec;
     struct dllm_error error;
@@ -61,6 +89,7 @@ static void list(const char *const *names, struct hub_listing *listing)
 
         assert_int_equal(hub_listing_add(listing, &file, &error), DLLM_OK);
     }
+    hub_listing_sort(listing);
 }
 
 static const char *choose(const char *const *names, const char *text)
