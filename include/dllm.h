@@ -234,7 +234,12 @@ struct dllm_engine_options {
     const char *cpu_level;  /* NULL: the best; else ref, avx2, avxvnni, avx512vnni */
     const char *device;     /* NULL or "cpu"; "gpu" (the first) or "gpu:N"; "auto": a GPU where
                                one works and the model fits, else the CPU */
-    bool vocab_only;        /* load the tokenizer alone; only text calls work */
+    /* How many layers a GPU computes, the last ones, and the output matrix; the CPU the
+     * embedding and the layers before them, at cpu_level. A number from 0 to all of them;
+     * "auto": as many as fit beside a canvas of 512; NULL or "all". Where it is given,
+     * device "auto" is "gpu", and "cpu" an error. */
+    const char *gpu_layers;
+    bool vocab_only; /* load the tokenizer alone; only text calls work */
     /* Weights that are not in memory are read while the first pass computes. NULL:
      * nobody is told. Must not call the library. */
     dllm_read_callback *on_read;
@@ -268,12 +273,14 @@ struct dllm_model_info {
     bool chat_template_differs; /* the file's own template has other control tokens */
     uint64_t weight_bytes, file_bytes;
     int threads;
-    int parallel;       /* sessions at once that get the most done: on the CPU one a thread
-                           (apart), on a GPU more, which share its passes */
-    const char *device; /* "cpu", "gpu:0" */
-    bool device_is_gpu;
+    int parallel;            /* sessions at once that get the most done: on the CPU one a thread
+                                (apart), on a GPU more, which share its passes */
+    const char *device;      /* "cpu", "gpu:0", "gpu:0 (12 of 32 layers)" */
+    bool device_is_gpu;      /* which computes all layers or the last ones */
+    int gpu_layers;          /* how many */
+    uint64_t host_bytes;     /* of the file that the CPU reads; 0: a GPU has all weights */
     const char *device_note; /* why auto took the CPU, a part of a sentence; "": it did not */
-    const char *cpu_level;   /* of a GPU its architecture, such as "sm_90" */
+    const char *cpu_level;   /* of a GPU its architecture, such as "sm_90"; "sm_90 + avx2" */
     double load_seconds;
 };
 DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info);
@@ -650,6 +657,12 @@ DLLM_API enum dllm_status dllm_gpu_count(int *out, struct dllm_error *error);
  * GPU. */
 DLLM_API enum dllm_status dllm_gpu_describe(int index, struct dllm_gpu *out,
                                             struct dllm_error *error);
+
+/* How many layers of a model would fit on GPU number index now (gpu_layers "auto"); -1:
+ * not even the output matrix. 0 with vocab_only. DLLM_ERROR_DEVICE for a GPU that cannot
+ * be used. */
+DLLM_API enum dllm_status dllm_gpu_layers_fitting(const struct dllm_engine *engine, int index,
+                                                  int *out, struct dllm_error *error);
 
 /* Whether an engine could have this device (dllm_engine_options): a usage error
  * for a name that is none, DLLM_ERROR_DEVICE for a GPU that cannot be used. */

@@ -60,6 +60,11 @@ enum dllm_status backend_load(struct backend *backend, const struct backend_cons
     return backend->ops->load(backend, constants, error);
 }
 
+bool backend_fits(struct backend *backend, const struct backend_constants *constants)
+{
+    return backend->ops->fits(backend, constants);
+}
+
 bool backend_is_host(const struct backend *backend)
 {
     return backend->ops->is_host;

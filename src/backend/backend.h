@@ -64,6 +64,9 @@ struct backend_constants {
 enum dllm_status backend_load(struct backend *backend, const struct backend_constants *constants,
                               struct dllm_error *error);
 
+/* Whether there is room for them now, so that backend_load would find it. */
+bool backend_fits(struct backend *backend, const struct backend_constants *constants);
+
 /* Whether constants are read where they are. */
 bool backend_is_host(const struct backend *backend);
 

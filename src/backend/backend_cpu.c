@@ -239,6 +239,13 @@ static enum dllm_status load(struct backend *base, const struct backend_constant
     return DLLM_OK;
 }
 
+static bool fits(struct backend *base, const struct backend_constants *constants)
+{
+    (void)base;
+    (void)constants;
+    return true;
+}
+
 /* An operation is done when its call returns. */
 static void wait_for_nothing(struct backend *base)
 {
@@ -299,6 +306,7 @@ static const struct backend_ops cpu_ops = {
     .ceiling = cpu_ceiling,
     .destroy = destroy,
     .load = load,
+    .fits = fits,
     .wait = wait_for_nothing,
     .reserve = reserve,
     .reserve_bytes = reserve_bytes,

@@ -240,6 +240,7 @@ static const struct backend_ops gpu_ops = {
     .ceiling = no_ceiling,
     .destroy = destroy,
     .load = gpu_load,
+    .fits = gpu_fits,
     .wait = wait_for_stream,
     .reserve = reserve,
     .reserve_bytes = reserve_bytes,

@@ -23,6 +23,7 @@ struct backend_ops {
     BACKEND_OP(destroy); /* not called with NULL, nor are the others below */
 
     BACKEND_OP(load);
+    BACKEND_OP(fits);
     BACKEND_OP(wait);
     BACKEND_OP(reserve);
     BACKEND_OP(reserve_bytes);

@@ -67,6 +67,7 @@ enum dllm_status gpu_finish(struct gpu_backend *backend, struct dllm_error *erro
 
 /* Device memory for the constants and their upload. */
 __typeof__(backend_load) gpu_load;
+__typeof__(backend_fits) gpu_fits;
 
 /* Where on the device a constant lies that was loaded; NULL for NULL. */
 const void *gpu_constant(struct gpu_backend *backend, const void *host);

@@ -176,6 +176,19 @@ static enum dllm_status send_all(struct gpu_backend *backend, const struct backe
     return status;
 }
 
+bool gpu_fits(struct backend *base, const struct backend_constants *constants)
+{
+    struct gpu_backend *backend = gpu_of(base);
+    uint64_t bytes = constants->workspace;
+    size_t available = 0, total = 0;
+
+    for (size_t i = 0; i < constants->count; i++)
+        bytes += gpu_piece_bytes(constants->ranges[i].bytes);
+    if (gpu_ready(backend))
+        gpu_check(backend, cudaMemGetInfo(&available, &total), "question for free memory");
+    return bytes <= available;
+}
+
 enum dllm_status gpu_load(struct backend *base, const struct backend_constants *from,
                           struct dllm_error *error)
 {

@@ -25,8 +25,8 @@ static enum dllm_status fail(uint64_t bytes, struct dllm_error *error)
     cudaGetLastError();
     return status_fail(error, DLLM_ERROR_DEVICE,
                        "the GPU's memory is too small: %.1f MB are needed now, %.1f of %.1f MB are "
-                       "free; take a shorter canvas or a smaller quantization, or compute on the "
-                       "CPU (--device cpu)",
+                       "free; take a shorter canvas or a smaller quantization, leave more layers "
+                       "to the CPU (--gpu-layers), or compute there (--device cpu)",
                        (double)bytes * 1e-6, (double)available * 1e-6, (double)total * 1e-6);
 }
 

@@ -305,6 +305,7 @@ static int open_engine(struct batch *batch)
                                                     &values[RUN_PULL],
                                                     &values[RUN_THREADS],
                                                     &values[RUN_DEVICE],
+                                                    &values[RUN_GPU_LAYERS],
                                                     &values[RUN_CPU_LEVEL],
                                                     NULL,
                                                     NULL};

@@ -79,6 +79,7 @@ enum bench_option {
     BENCH_FORCE,
     BENCH_THREADS,
     BENCH_DEVICE,
+    BENCH_GPU_LAYERS,
     BENCH_CPU_LEVEL,
     BENCH_JSON,
     BENCH_OPTIONS

@@ -283,6 +283,7 @@ static int open_model(struct step_bench *bench)
                                                     &values[BENCH_PULL],
                                                     &values[BENCH_THREADS],
                                                     &values[BENCH_DEVICE],
+                                                    &values[BENCH_GPU_LAYERS],
                                                     &values[BENCH_CPU_LEVEL],
                                                     NULL,
                                                     NULL};

@@ -73,7 +73,7 @@ void cli_catch_bus_errors(void);
 
 /* The values of the options that say what a command's model is and what computes. */
 struct cli_engine_values {
-    const struct opt_value *model, *pull, *threads, *device, *cpu_level;
+    const struct opt_value *model, *pull, *threads, *device, *gpu_layers, *cpu_level;
     const char *out;         /* a file to be written, which must not be the model's; NULL: none */
     struct reading *reading; /* tells how much of the model was read; NULL: nothing does */
 };
@@ -81,6 +81,10 @@ struct cli_engine_values {
 /* Opens it (cli_find_model, then dllm_engine_open). 0, or the exit code after a
  * message; *out is then unchanged. (open_engine.c) */
 int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine **out);
+
+/* The name of the device that the values of --device and --gpu-layers stand for.
+ * (open_engine.c) */
+const char *cli_device_name(const struct opt_value *device, const struct opt_value *gpu_layers);
 
 /* From now on the program ends with a message where JSON lacks memory.
  * (json_memory.c) */
@@ -140,6 +144,12 @@ extern const char *const cli_cpu_levels[];
         .name = "device", .once = true, .kind = OPT_DEVICE, .metavar = "NAME", .fallback = "auto", \
         .help = "where to compute: cpu, gpu, gpu:N (a GPU's number, from 0), or auto: a GPU if "   \
                 "one works and the model fits"                                                     \
+    }
+#define CLI_OPTION_GPU_LAYERS                                                                      \
+    {                                                                                              \
+        .name = "gpu-layers", .once = true, .kind = OPT_LAYERS, .metavar = "N", .fallback = "all", \
+        .help = "how many layers a GPU computes, the last ones, and the CPU the others; auto: as " \
+                "many as fit"                                                                      \
     }
 #define CLI_OPTION_CPU_LEVEL                                                                       \
     {                                                                                              \

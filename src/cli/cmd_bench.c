@@ -49,6 +49,7 @@ static const struct opt options[BENCH_OPTIONS] = {
     [BENCH_FORCE] = CLI_OPTION_FORCE,
     [BENCH_THREADS] = CLI_OPTION_THREADS,
     [BENCH_DEVICE] = CLI_OPTION_DEVICE,
+    [BENCH_GPU_LAYERS] = CLI_OPTION_GPU_LAYERS,
     [BENCH_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
     [BENCH_JSON] = {.name = "json", .kind = OPT_FLAG, .help = "print one JSON object"},
 };
@@ -59,6 +60,7 @@ static const struct opt_conflict conflicts[] = {
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
     {BENCH_PRODUCTS, BENCH_DEVICE, "products of random matrices are measured on the CPU"},
+    {BENCH_PRODUCTS, BENCH_GPU_LAYERS, "without a model there are no layers"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},
 };
 

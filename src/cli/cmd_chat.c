@@ -41,6 +41,7 @@ static int open_model(struct chat *chat)
                                                     &values[RUN_PULL],
                                                     &values[RUN_THREADS],
                                                     &values[RUN_DEVICE],
+                                                    &values[RUN_GPU_LAYERS],
                                                     &values[RUN_CPU_LEVEL],
                                                     NULL,
                                                     NULL};

@@ -24,6 +24,7 @@ enum {
     LOGITS_FORCE,
     LOGITS_THREADS,
     LOGITS_DEVICE,
+    LOGITS_GPU_LAYERS,
     LOGITS_CPU_LEVEL,
     LOGITS_OPTIONS
 };
@@ -63,6 +64,7 @@ static const struct opt options[LOGITS_OPTIONS] = {
     [LOGITS_FORCE] = CLI_OPTION_FORCE,
     [LOGITS_THREADS] = CLI_OPTION_THREADS,
     [LOGITS_DEVICE] = CLI_OPTION_DEVICE,
+    [LOGITS_GPU_LAYERS] = CLI_OPTION_GPU_LAYERS,
     [LOGITS_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 
@@ -246,13 +248,11 @@ static void print_notes(const struct dllm_engine *engine, const struct row_list 
 static int open_and_run(const struct opts *opts, const struct row_list *list)
 {
     const struct opt_value *values = opts->values;
-    const struct cli_engine_values engine_values = {&values[LOGITS_MODEL],
-                                                    &values[LOGITS_PULL],
-                                                    &values[LOGITS_THREADS],
-                                                    &values[LOGITS_DEVICE],
-                                                    &values[LOGITS_CPU_LEVEL],
-                                                    values[LOGITS_OUT].text,
-                                                    NULL};
+    const struct cli_engine_values engine_values = {
+        &values[LOGITS_MODEL],      &values[LOGITS_PULL],
+        &values[LOGITS_THREADS],    &values[LOGITS_DEVICE],
+        &values[LOGITS_GPU_LAYERS], &values[LOGITS_CPU_LEVEL],
+        values[LOGITS_OUT].text,    NULL};
     struct memory_need need = {.force = values[LOGITS_FORCE].given};
     struct dllm_engine *engine = NULL;
     int code = cli_open_engine(&engine_values, &engine);

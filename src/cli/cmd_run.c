@@ -27,9 +27,13 @@ static void release(struct run *run)
 static int open_model(struct run *run)
 {
     const struct opt_value *values = run->opts->values;
-    const struct cli_engine_values engine_values = {&values[RUN_MODEL],     &values[RUN_PULL],
-                                                    &values[RUN_THREADS],   &values[RUN_DEVICE],
-                                                    &values[RUN_CPU_LEVEL], NULL,
+    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
+                                                    &values[RUN_PULL],
+                                                    &values[RUN_THREADS],
+                                                    &values[RUN_DEVICE],
+                                                    &values[RUN_GPU_LAYERS],
+                                                    &values[RUN_CPU_LEVEL],
+                                                    NULL,
                                                     &run->watch.reading};
 
     return cli_open_engine(&engine_values, &run->engine);

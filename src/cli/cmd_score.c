@@ -94,6 +94,7 @@ static const struct opt options[SCORE_OPTIONS] = {
     [SCORE_FORCE] = CLI_OPTION_FORCE,
     [SCORE_THREADS] = CLI_OPTION_THREADS,
     [SCORE_DEVICE] = CLI_OPTION_DEVICE,
+    [SCORE_GPU_LAYERS] = CLI_OPTION_GPU_LAYERS,
     [SCORE_CPU_LEVEL] = CLI_OPTION_CPU_LEVEL,
 };
 
@@ -174,6 +175,7 @@ static int run_score(struct opts *opts)
                                                     &values[SCORE_PULL],
                                                     &values[SCORE_THREADS],
                                                     &values[SCORE_DEVICE],
+                                                    &values[SCORE_GPU_LAYERS],
                                                     &values[SCORE_CPU_LEVEL],
                                                     NULL,
                                                     NULL};

@@ -245,6 +245,27 @@ static bool find_model(struct doctor_finding *finding, const char **model,
     return true;
 }
 
+/* How much of a model each GPU that works has room for. */
+static void fit_on_gpus(struct doctor_finding *finding, const struct dllm_engine *engine,
+                        int layers)
+{
+    int gpus = 0, fitting;
+
+    if (dllm_gpu_count(&gpus, NULL))
+        return;
+    for (int i = 0; i < gpus; i++) {
+        if (dllm_gpu_layers_fitting(engine, i, &fitting, NULL))
+            continue;
+        if (fitting < 0)
+            TEXT(finding, "; nothing of it fits on GPU %d", i);
+        else if (fitting == layers)
+            TEXT(finding, "; all %d layers fit on GPU %d", layers, i);
+        else
+            TEXT(finding, "; %d of %d layers fit on GPU %d (--device gpu:%d --gpu-layers %d)",
+                 fitting, layers, i, i, fitting);
+    }
+}
+
 static void judge_model(struct doctor_finding *finding, const struct dllm_engine *engine)
 {
     uint64_t workspace = dllm_engine_workspace_bytes(engine, TYPICAL_CANVAS, TYPICAL_ROWS);
@@ -258,9 +279,11 @@ static void judge_model(struct doctor_finding *finding, const struct dllm_engine
          out_size_text(info.file_bytes, file), out_size_text(workspace, work), TYPICAL_CANVAS);
     if (info.file_bytes + workspace <= machine.memory_available_bytes) {
         TEXT(finding, ": fits into memory");
+        fit_on_gpus(finding, engine, info.layers);
         return;
     }
     TEXT(finding, ": does not fit into memory");
+    fit_on_gpus(finding, engine, info.layers);
     FIX(finding, "take a smaller quantization, or end what holds memory (free -h shows it)");
 }
 

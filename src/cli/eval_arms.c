@@ -8,8 +8,8 @@
 
 /* What an arm may say of a run as a whole, and what it may not say of a request: the question is
  * the prompt, and there is one answer. */
-static const char *const of_the_run[] = {"model",  "pull",      "force", "threads",
-                                         "device", "cpu-level", NULL};
+static const char *const of_the_run[] = {"model",  "pull",       "force",     "threads",
+                                         "device", "gpu-layers", "cpu-level", NULL};
 static const char *const not_of_an_arm[] = {"prompt",   "prompt-tokens", "messages",
                                             "template", "num-samples",   NULL};
 
@@ -114,7 +114,8 @@ static int check(struct eval_arm *arm)
         arm->model = cli_model_path(&opts.values[RUN_MODEL]);
         arm->pull = opts.values[RUN_PULL].given;
         arm->threads = (int)opts.values[RUN_THREADS].integer;
-        arm->device = opts.values[RUN_DEVICE].text;
+        arm->device = cli_device_name(&opts.values[RUN_DEVICE], &opts.values[RUN_GPU_LAYERS]);
+        arm->gpu_layers = opts.values[RUN_GPU_LAYERS].text;
         arm->cpu_level = opts.values[RUN_CPU_LEVEL].text;
     }
     opts_free(&opts);

@@ -14,7 +14,7 @@ struct eval_arm {
     const char *model; /* what these options say, from words */
     bool pull;
     int threads; /* 0: not said */
-    const char *device, *cpu_level;
+    const char *device, *gpu_layers, *cpu_level;
 };
 
 struct eval_arms {

@@ -25,7 +25,8 @@ static bool same_text(const char *one, const char *other)
 static bool same_engine(const struct eval_arm *one, const struct eval_arm *other)
 {
     return same_text(one->model, other->model) && one->threads == other->threads &&
-           same_text(one->device, other->device) && same_text(one->cpu_level, other->cpu_level);
+           same_text(one->device, other->device) && same_text(one->gpu_layers, other->gpu_layers) &&
+           same_text(one->cpu_level, other->cpu_level);
 }
 
 static int stop_on_interrupt(void *context, const struct dllm_step *step)
@@ -136,7 +137,8 @@ static int open_engine(struct asking *asking, const struct eval_arm *arm)
 {
     struct dllm_engine_options options = {.model_path = arm->model,
                                           .threads = arm->threads,
-                                          .device = arm->device ? arm->device : "auto",
+                                          .device = arm->device,
+                                          .gpu_layers = arm->gpu_layers,
                                           .cpu_level = arm->cpu_level};
     struct dllm_error error = {0};
     int code = cli_find_model(&options.model_path, arm->pull);

@@ -21,11 +21,11 @@ static uint64_t all_sessions(const struct memory_need *need)
     return __builtin_mul_overflow(need->workspace, sessions, &bytes) ? UINT64_MAX : bytes;
 }
 
-uint64_t memory_total(const struct memory_need *need, uint64_t file_bytes)
+uint64_t memory_total(const struct memory_need *need, uint64_t weight_bytes)
 {
     uint64_t bytes;
 
-    return __builtin_add_overflow(all_sessions(need), file_bytes, &bytes) ? UINT64_MAX : bytes;
+    return __builtin_add_overflow(all_sessions(need), weight_bytes, &bytes) ? UINT64_MAX : bytes;
 }
 
 /* "148 positions", "4 canvases of 148 positions". */
@@ -48,19 +48,21 @@ int memory_check(const struct dllm_engine *engine, const struct memory_need *nee
     uint64_t total;
 
     dllm_engine_info(engine, &info);
-    /* A GPU's memory is the library's to check: there is no way around what it has. */
-    if (need->force || info.device_is_gpu)
+    /* A GPU's memory is the library's to check: there is no way around what it has. Of a
+     * model that it shares, the CPU's layers count here. */
+    if (need->force || info.host_bytes == 0)
         return CLI_OK;
     dllm_machine(&machine);
-    total = memory_total(need, info.file_bytes);
+    total = memory_total(need, info.host_bytes);
     /* What sessions hold is no longer available, but theirs. */
     if (machine.memory_available_bytes == 0 || total <= machine.memory_available_bytes + need->held)
         return CLI_OK;
     return cli_fail(
         CLI_FAILURE,
-        "the model does not fit: it takes %s, %s of them for %s, and %s of memory are available; "
+        "%s does not fit: it takes %s, %s of them for %s, and %s of memory are available; "
         "every step would read it from the disk. Take a smaller quantization or a shorter "
         "canvas%s%s%s, or insist with --force",
+        info.device_is_gpu ? "what the CPU has of the model" : "the model",
         out_size_text(total, all), out_size_text(all_sessions(need), work),
         describe(need, canvases),
         out_size_text(machine.memory_available_bytes + need->held, available),

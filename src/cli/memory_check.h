@@ -21,8 +21,8 @@ struct memory_need {
 struct memory_need memory_need_of(const struct dllm_engine *engine, size_t canvas,
                                   const struct dllm_generate_options *settings);
 
-/* Bytes of the file and all sessions; UINT64_MAX where that is beyond counting. */
-uint64_t memory_total(const struct memory_need *need, uint64_t file_bytes);
+/* Bytes of weights and all sessions; UINT64_MAX where that is beyond counting. */
+uint64_t memory_total(const struct memory_need *need, uint64_t weight_bytes);
 
 /* Refuses a run that does not fit into the memory available, unless forced. 0, or
  * the exit code after a message that says what would make it smaller. */

@@ -17,13 +17,21 @@ static int refuse_own_model(const char *model, const char *path)
     return cli_fail(CLI_USAGE, "--out \"%s\" is the model itself; choose another name", path);
 }
 
+const char *cli_device_name(const struct opt_value *device, const struct opt_value *gpu_layers)
+{
+    const char *name = device->given ? device->text : "auto";
+
+    return gpu_layers->given && strcmp(name, "auto") == 0 ? "gpu" : name;
+}
+
 int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine **out)
 {
     struct dllm_engine_options options = {
         .model_path = cli_model_path(values->model),
         .threads = (int)values->threads->integer,
         .cpu_level = values->cpu_level->text,
-        .device = values->device->given ? values->device->text : "auto",
+        .device = cli_device_name(values->device, values->gpu_layers),
+        .gpu_layers = values->gpu_layers->text,
         .on_read = values->reading ? reading_show : NULL,
         .context = values->reading,
     };

@@ -23,6 +23,7 @@ enum opt_kind {
     OPT_PATH,    /* a file name */
     OPT_CHOICE,  /* one of choices */
     OPT_DEVICE,  /* cpu, gpu, gpu:N or auto */
+    OPT_LAYERS,  /* a whole number, all or auto */
     OPT_IDS,     /* whole numbers from 0, separated by commas */
     OPT_OPERAND  /* an argument without an option's name */
 };

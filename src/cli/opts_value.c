@@ -140,6 +140,18 @@ static bool read_device(struct opts *opts, const struct opt *option, const char 
     return false;
 }
 
+static bool read_layers(struct opts *opts, const struct opt *option, const char *text)
+{
+    const size_t length = strlen(text);
+
+    if (strcmp(text, "all") == 0 || strcmp(text, "auto") == 0 ||
+        (length >= 1 && length <= 9 && strspn(text, "0123456789") == length))
+        return true;
+    opts_problem(opts, "--%s needs a number of layers, all or auto, not \"%.40s\"", option->name,
+                 text);
+    return false;
+}
+
 bool opts_read_value(struct opts *opts, const struct opt *option, const char *text,
                      struct opt_value *out)
 {
@@ -153,6 +165,8 @@ bool opts_read_value(struct opts *opts, const struct opt *option, const char *te
         return read_choice(opts, option, text, &out->choice);
     case OPT_DEVICE:
         return read_device(opts, option, text);
+    case OPT_LAYERS:
+        return read_layers(opts, option, text);
     case OPT_IDS:
         return read_ids(opts, option, text, out);
     default:

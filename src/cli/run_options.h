@@ -63,6 +63,7 @@ enum run_option {
     RUN_FORCE,
     RUN_THREADS,
     RUN_DEVICE,
+    RUN_GPU_LAYERS,
     RUN_CPU_LEVEL,
     RUN_OPTIONS
 };

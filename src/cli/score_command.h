@@ -33,6 +33,7 @@ enum score_option {
     SCORE_FORCE,
     SCORE_THREADS,
     SCORE_DEVICE,
+    SCORE_GPU_LAYERS,
     SCORE_CPU_LEVEL,
     SCORE_OPTIONS
 };

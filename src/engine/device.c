@@ -5,7 +5,6 @@
 #include "machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* More threads than any machine has cores are a mistake that would exhaust it. */
@@ -55,32 +54,6 @@ enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct ba
     return backend_cpu_create(threads, cpu_level, out, error);
 }
 
-/* Room that a model must leave for work: a canvas of so many positions. */
-enum { LEAST_CANVAS = 512, LEAST_ROWS = 64 };
-
-/* Copies the weights to the backend's device. */
-static enum dllm_status load(const struct dllm_engine *engine,
-                             const struct dllm_engine_options *options, struct dllm_error *error)
-{
-    const struct model *model = &engine->model;
-    struct forward_limits canvas = {.canvases = 1, .length = LEAST_CANVAS};
-    struct backend_constants constants = {.report = options->on_read, .context = options->context};
-    struct backend_range *ranges;
-    enum dllm_status status;
-
-    canvas.rows = engine_chunk_rows(engine, LEAST_ROWS);
-    constants.workspace = forward_bytes(engine->backend, model, &canvas);
-    constants.count = weights_constants(&model->weights, &model->hparams, NULL);
-    ranges = malloc(constants.count * sizeof *ranges);
-    if (!ranges)
-        return status_no_memory(error, constants.count * sizeof *ranges);
-    weights_constants(&model->weights, &model->hparams, ranges);
-    constants.ranges = ranges;
-    status = backend_load(engine->backend, &constants, error);
-    free(ranges);
-    return status;
-}
-
 static enum dllm_status create_gpu(struct dllm_engine *engine, int gpu,
                                    const struct dllm_engine_options *options,
                                    struct dllm_error *error)
@@ -89,13 +62,21 @@ static enum dllm_status create_gpu(struct dllm_engine *engine, int gpu,
     int threads;
 
     TRY(count_threads(options->threads, &threads, error));
-    TRY(backend_cuda_create(gpu, threads, &engine->backend, error));
-    TRY_GOTO(load(engine, options, error));
+    TRY(backend_cuda_create(gpu, threads, &engine->place.main, error));
+    TRY_GOTO(engine_load_gpu(engine, options, error));
     return DLLM_OK;
 fail:
-    backend_destroy(engine->backend);
-    engine->backend = NULL;
+    backend_destroy(engine->place.main);
+    engine->place = (struct placement){0};
     return status;
+}
+
+/* The CPU computes all of it. */
+static enum dllm_status create_host(struct dllm_engine *engine,
+                                    const struct dllm_engine_options *options,
+                                    struct dllm_error *error)
+{
+    return engine_create_cpu(options->threads, options->cpu_level, &engine->place.main, error);
 }
 
 /* Why it is the CPU: the part of the message before what to do about it. */
@@ -120,27 +101,52 @@ static enum dllm_status create_auto(struct dllm_engine *engine,
         return status_fail(error, reason.status, "%s", reason.message);
     else
         keep_reason(engine, reason.message);
-    return engine_create_cpu(options->threads, options->cpu_level, &engine->backend, error);
+    return create_host(engine, options, error);
+}
+
+static enum dllm_status create(struct dllm_engine *engine,
+                               const struct dllm_engine_options *options, struct dllm_error *error)
+{
+    enum choice choice;
+    int gpu;
+
+    TRY(parse(options->device, &choice, &gpu, error));
+    if (choice == CHOICE_CPU && options->gpu_layers)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "layers for a GPU (%.40s) have no effect on the CPU; leave that out, or "
+                           "compute on a GPU (--device gpu)",
+                           options->gpu_layers);
+    if (choice == CHOICE_CPU)
+        return create_host(engine, options, error);
+    if (choice == CHOICE_AUTO && !options->gpu_layers)
+        return create_auto(engine, options, error);
+    return create_gpu(engine, gpu, options, error);
+}
+
+/* For those who ask what computes. */
+static void name_device(struct dllm_engine *engine)
+{
+    const struct placement *place = &engine->place;
+    const int all = engine->model.hparams.layers;
+    const char *device = backend_device_name(place->main), *level = backend_level_name(place->main);
+
+    snprintf(engine->device, sizeof engine->device, "%s", device);
+    snprintf(engine->level, sizeof engine->level, "%s", level);
+    if (!place->before)
+        return;
+    snprintf(engine->device, sizeof engine->device, "%s (%d of %d layers)", device,
+             all - place->layers_before, all);
+    snprintf(engine->level, sizeof engine->level, "%s + %s", level,
+             backend_level_name(place->before));
 }
 
 enum dllm_status engine_create_device(struct dllm_engine *engine,
                                       const struct dllm_engine_options *options,
                                       struct dllm_error *error)
 {
-    enum choice choice;
-    int gpu;
-
-    TRY(parse(options->device, &choice, &gpu, error));
-    if (choice == CHOICE_AUTO)
-        return create_auto(engine, options, error);
-    if (choice == CHOICE_CPU)
-        return engine_create_cpu(options->threads, options->cpu_level, &engine->backend, error);
-    if (options->cpu_level)
-        return status_fail(error, DLLM_ERROR_USAGE,
-                           "a CPU level (%s) has no effect on a GPU; leave it out, or compute on "
-                           "the CPU (--device cpu)",
-                           options->cpu_level);
-    return create_gpu(engine, gpu, options, error);
+    TRY(create(engine, options, error));
+    name_device(engine);
+    return DLLM_OK;
 }
 
 enum dllm_status dllm_device_check(const char *device, struct dllm_error *error)

@@ -4,11 +4,18 @@
 
 #include "engine.h"
 
-/* Sets engine->backend, and engine->device_note where auto took the CPU.
+/* Sets engine->place, and their names, and engine->device_note where auto took the CPU.
  * options->threads 0: every core this process may use. */
 enum dllm_status engine_create_device(struct dllm_engine *engine,
                                       const struct dllm_engine_options *options,
                                       struct dllm_error *error);
+
+/* Shares out the layers between the GPU engine->place.main and the CPU as options say, and
+ * copies the GPU's to it. Where not all fit, the message says how many would.
+ * (gpu_layers.c) */
+enum dllm_status engine_load_gpu(struct dllm_engine *engine,
+                                 const struct dllm_engine_options *options,
+                                 struct dllm_error *error);
 
 /* A CPU backend; threads as above. */
 enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct backend **out,

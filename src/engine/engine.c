@@ -92,8 +92,8 @@ static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engin
     TRY(check_vocabulary(engine, error));
     TRY(list_unprintable(engine, error));
     TRY(engine_create_device(engine, options, error));
-    return backend_is_host(engine->backend) ? DLLM_OK
-                                            : shared_create(engine, &engine->shared, error);
+    return backend_is_host(engine->place.main) ? DLLM_OK
+                                               : shared_create(engine, &engine->shared, error);
 }
 
 enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
@@ -108,8 +108,8 @@ enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
         return status_no_memory(error, sizeof *engine);
     TRY_GOTO(lock_create(&engine->lock, error));
     TRY_GOTO(load(engine, options, error));
-    if (engine->backend && backend_is_host(engine->backend))
-        engine->readahead = engine_read_ahead(engine->file, options->on_read, options->context);
+    if (engine->place.main)
+        engine->readahead = engine_read_ahead(engine, options->on_read, options->context);
     engine->load_seconds = clock_seconds() - start;
     *out = engine;
     return DLLM_OK;
@@ -124,7 +124,8 @@ void dllm_engine_close(struct dllm_engine *engine)
         return;
     readahead_stop(engine->readahead);
     shared_destroy(engine->shared);
-    backend_destroy(engine->backend);
+    backend_destroy(engine->place.main);
+    backend_destroy(engine->place.before);
     free(engine->unprintable);
     tokenizer_destroy(engine->tokenizer);
     weights_free(&engine->model.weights);

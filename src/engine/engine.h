@@ -22,23 +22,26 @@ enum {
     ENGINE_SCORE_CANVASES = 32
 };
 
-/* Immutable after dllm_engine_open, but for the backend: its operations run
- * one at a time, under the lock. */
+/* Immutable after dllm_engine_open, but for what computes: operations run one at
+ * a time, under the lock. */
 struct dllm_engine {
     struct dllm_file *file;
-    bool vocab_only;    /* model, backend and unprintable are empty then */
+    bool vocab_only;    /* model, place and unprintable are empty then */
     struct model model; /* weights point into the file */
     struct tokenizer *tokenizer;
     struct tokenizer_specials specials;
     const struct chat_template *chat; /* NULL: none known */
     bool chat_differs;
-    struct backend *backend;
+    struct placement place; /* what computes */
     struct lock *lock;
     int32_t *unprintable; /* [unprintable_count] ascending, ids without text */
     int unprintable_count;
     char *name, *architecture;
     char quantization[80];
+    char device[64];       /* its name, and how many layers it has where not all */
+    char level[32];        /* "avx2", "sm_90", "sm_90 + avx2" */
     char device_note[200]; /* why auto took the CPU; empty: it did not */
+    uint64_t host_bytes;   /* of the weights that a GPU has not, where there is one */
     double load_seconds;
     struct readahead *readahead;  /* NULL: nothing is read ahead */
     struct shared_passes *shared; /* of generations on a GPU; NULL: each session runs its own */
@@ -47,9 +50,9 @@ struct dllm_engine {
 
 struct dllm_session {
     struct dllm_engine *engine;
-    struct backend *backend; /* what computes, under the lock: the engine's or its own */
+    struct placement place; /* what computes, under the lock: the engine's or its own */
     struct lock *lock;
-    bool apart;              /* backend and lock are its own */
+    bool apart;              /* place and lock are its own */
     struct forward *forward; /* NULL until a call needs it */
     long number;             /* of the engine's sessions */
     /* Where passes are shared (shared.h): */
@@ -63,10 +66,11 @@ struct dllm_session {
 enum dllm_status engine_load_tokenizer(const struct dllm_file *file, struct tokenizer **out,
                                        struct dllm_error *error);
 
-/* Starts reading the weights that are not in memory, in the order of their use;
- * NULL where that is not worth a thread or there is none to be had. Give to
- * readahead_stop before the file is closed. (read_ahead.c) */
-struct readahead *engine_read_ahead(const struct dllm_file *file, dllm_read_callback *on_read,
+/* Starts reading the weights that the CPU needs and that are not in memory, in the order
+ * of their use; NULL where that is not worth a thread or there is none to be had. Tells
+ * on_read, unless a GPU's copy was what it told of. Give to readahead_stop before the
+ * file is closed. (read_ahead.c) */
+struct readahead *engine_read_ahead(const struct dllm_engine *engine, dllm_read_callback *on_read,
                                     void *context);
 
 /* Sets name, architecture and quantization from the file. (describe.c) */

@@ -30,12 +30,14 @@ static void fill_shapes(const struct dllm_engine *engine, struct dllm_model_info
     info->shift_logits = hparams->shift_logits;
     info->sampler = hparams->arch->dream_sampler ? DLLM_SAMPLER_DREAM : DLLM_SAMPLER_LLADA;
     info->weight_bytes = engine->model.weights.bytes;
-    info->threads = backend_threads(engine->backend);
-    info->parallel = backend_is_host(engine->backend) ? info->threads : SHARED_SESSIONS;
-    info->device = backend_device_name(engine->backend);
-    info->device_is_gpu = !backend_is_host(engine->backend);
+    info->threads = backend_threads(engine->place.main);
+    info->parallel = backend_is_host(engine->place.main) ? info->threads : SHARED_SESSIONS;
+    info->device = engine->device;
+    info->device_is_gpu = !backend_is_host(engine->place.main);
+    info->gpu_layers = info->device_is_gpu ? info->layers - engine->place.layers_before : 0;
+    info->host_bytes = info->device_is_gpu ? engine->host_bytes : info->file_bytes;
     info->device_note = engine->device_note;
-    info->cpu_level = backend_level_name(engine->backend);
+    info->cpu_level = engine->level;
 }
 
 void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info)
@@ -67,7 +69,7 @@ double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats)
     if (engine->vocab_only)
         return 0;
     lock_take(engine->lock);
-    rate = backend_ceiling(engine->backend, floats);
+    rate = backend_ceiling(engine->place.main, floats);
     lock_release(engine->lock);
     return rate;
 }

@@ -54,22 +54,22 @@ static bool name_tensor(const struct dllm_engine *engine, struct dllm_error *err
 enum { NO_LAYER = -2 };
 
 struct layer_probe {
-    struct backend *backend;
     int width;
     int layer; /* the first whose output is not finite; -1: the embedding */
     int row;   /* of that output */
 };
 
-static void look_at_layer(void *context, int layer, const struct backend_buffer *x, int rows)
+static void look_at_layer(void *context, const struct forward_layer *seen)
 {
     struct layer_probe *probe = context;
-    size_t count = (size_t)rows * (size_t)probe->width;
+    size_t count = (size_t)seen->rows * (size_t)probe->width;
     float *values = probe->layer == NO_LAYER ? malloc(count * sizeof *values) : NULL;
 
-    if (values && backend_buffer_read(probe->backend, x, 0, rows, values, NULL) == DLLM_OK)
+    if (values &&
+        backend_buffer_read(seen->backend, seen->x, 0, seen->rows, values, NULL) == DLLM_OK)
         for (size_t i = 0; i < count && probe->layer == NO_LAYER; i++)
             if (!isfinite(values[i])) {
-                probe->layer = layer;
+                probe->layer = seen->layer;
                 probe->row = (int)(i / (size_t)probe->width);
             }
     free(values);
@@ -96,9 +96,7 @@ static void name_layer(const struct layer_probe *probe, struct dllm_error *error
 void session_explain(struct dllm_session *session, session_pass *pass, const void *context,
                      struct dllm_error *error)
 {
-    struct layer_probe probe = {.backend = session->backend,
-                                .width = session->engine->model.hparams.hidden,
-                                .layer = NO_LAYER};
+    struct layer_probe probe = {.width = session->engine->model.hparams.hidden, .layer = NO_LAYER};
 
     if (!error || name_tensor(session->engine, error))
         return;

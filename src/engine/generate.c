@@ -47,7 +47,7 @@ static enum dllm_status pick_chunk(struct generation *generation,
     rows.buffer = request->unguided ? forward_logits_guided(forward, first, request->count + first,
                                                             count, request->cfg_scale)
                                     : forward_logits(forward, first, count);
-    return backend_pick_rows(generation->session->backend, rows, request->rules,
+    return backend_pick_rows(generation->session->place.main, rows, request->rules,
                              request->positions + first, picks + first, error);
 }
 
@@ -116,17 +116,17 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     if (session->engine->shared)
         return score_shared(generation, request, picks, error);
     lock_take(session->lock);
-    backend_profile_reset(session->backend);
+    placement_profile_reset(&session->place);
     start = clock_seconds();
     run_pass(session->forward, request);
-    backend_wait(session->backend);
-    body = backend_profile_read(session->backend);
+    backend_wait(session->place.main);
+    body = placement_profile_read(&session->place);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);
     if (status == DLLM_ERROR_NUMERIC)
         session_explain(session, run_pass, request, error);
     add_times(generation->timings, &body, middle - start, clock_seconds() - middle);
-    whole = backend_profile_read(session->backend);
+    whole = placement_profile_read(&session->place);
     add_products(&generation->timings->products, &whole);
     lock_release(session->lock);
     return status;

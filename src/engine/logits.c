@@ -36,7 +36,6 @@ static enum dllm_status reserve(struct dllm_session *session, const struct dllm_
 
 /* Hands hidden states on as plain numbers. */
 struct layer_reader {
-    struct backend *backend;
     const struct dllm_logits_sink *sink;
     size_t width;
     float *rows; /* [positions, width] */
@@ -44,15 +43,15 @@ struct layer_reader {
     enum dllm_status status; /* of the first layer that could not be read */
 };
 
-static void read_layer(void *context, int layer, const struct backend_buffer *x, int rows)
+static void read_layer(void *context, const struct forward_layer *seen)
 {
     struct layer_reader *reader = context;
 
     if (reader->status == DLLM_OK)
         reader->status =
-            backend_buffer_read(reader->backend, x, 0, rows, reader->rows, reader->error);
+            backend_buffer_read(seen->backend, seen->x, 0, seen->rows, reader->rows, reader->error);
     if (reader->status == DLLM_OK)
-        reader->sink->on_layer(reader->sink->context, layer, reader->rows, (size_t)rows,
+        reader->sink->on_layer(reader->sink->context, seen->layer, reader->rows, (size_t)seen->rows,
                                reader->width);
 }
 
@@ -74,10 +73,8 @@ static enum dllm_status run_shown(struct dllm_session *session,
                                   const struct dllm_logits_query *query,
                                   const struct dllm_logits_sink *sink, struct dllm_error *error)
 {
-    struct layer_reader reader = {.backend = session->backend,
-                                  .sink = sink,
-                                  .error = error,
-                                  .width = (size_t)session->engine->model.hparams.hidden};
+    struct layer_reader reader = {
+        .sink = sink, .error = error, .width = (size_t)session->engine->model.hparams.hidden};
     size_t bytes = sizeof *reader.rows * query->count * reader.width;
 
     if (sink->on_layer) {
@@ -99,8 +96,8 @@ static enum dllm_status read_rows(struct dllm_session *session, int first, int c
     enum dllm_status status;
 
     lock_take(session->lock);
-    status = backend_buffer_read(session->backend, forward_logits(session->forward, first, count),
-                                 0, count, out, error);
+    status = backend_buffer_read(
+        session->place.main, forward_logits(session->forward, first, count), 0, count, out, error);
     lock_release(session->lock);
     return status;
 }

@@ -39,20 +39,39 @@ static int compare_places(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Returns the bytes of all tensors, which are put in order. */
-static uint64_t order_tensors(const struct dllm_file *file, struct ordered_tensor *tensors,
-                              size_t count)
+/* Puts all tensors in order. */
+static void order_tensors(const struct dllm_file *file, struct ordered_tensor *tensors,
+                          size_t count)
 {
-    uint64_t bytes = 0;
-
     for (size_t i = 0; i < count; i++) {
         const struct dllm_tensor *tensor = dllm_file_tensor(file, i);
 
         tensors[i] =
             (struct ordered_tensor){place_of(tensor->name), i, {tensor->data, tensor->size}};
-        bytes += tensor->size;
     }
     qsort(tensors, count, sizeof *tensors, compare_places);
+}
+
+/* How many of them the CPU reads in every pass: all; of a model that a GPU shares, those of
+ * its own layers; none of one that a GPU has as a whole. */
+static size_t count_needed(const struct dllm_engine *engine, const struct ordered_tensor *tensors,
+                           size_t count)
+{
+    size_t needed = 0;
+
+    if (backend_is_host(engine->place.main))
+        return count;
+    while (needed < count && tensors[needed].place < (unsigned long)engine->place.layers_before)
+        needed++;
+    return needed;
+}
+
+static uint64_t bytes_of(const struct ordered_tensor *tensors, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += tensors[i].range.size;
     return bytes;
 }
 
@@ -65,18 +84,30 @@ static bool is_worth(uint64_t bytes)
     return bytes >= WORTH_BYTES && bytes < memory.available;
 }
 
-struct readahead *engine_read_ahead(const struct dllm_file *file, dllm_read_callback *on_read,
+static struct readahead *start(const struct ordered_tensor *tensors, size_t count,
+                               struct readahead_range *ranges, dllm_read_callback *on_read,
+                               void *context)
+{
+    if (!is_worth(bytes_of(tensors, count)))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        ranges[i] = tensors[i].range;
+    return readahead_start(ranges, count, on_read, context);
+}
+
+struct readahead *engine_read_ahead(const struct dllm_engine *engine, dllm_read_callback *on_read,
                                     void *context)
 {
-    size_t count = dllm_file_tensor_count(file);
+    const bool host = backend_is_host(engine->place.main);
+    size_t count = dllm_file_tensor_count(engine->file);
     struct ordered_tensor *tensors = malloc(count * sizeof *tensors);
     struct readahead_range *ranges = malloc(count * sizeof *ranges);
     struct readahead *readahead = NULL;
 
-    if (tensors && ranges && is_worth(order_tensors(file, tensors, count))) {
-        for (size_t i = 0; i < count; i++)
-            ranges[i] = tensors[i].range;
-        readahead = readahead_start(ranges, count, on_read, context);
+    if (tensors && ranges) {
+        order_tensors(engine->file, tensors, count);
+        readahead = start(tensors, count_needed(engine, tensors, count), ranges,
+                          host ? on_read : NULL, context);
     }
     free(ranges);
     free(tensors);

@@ -41,7 +41,7 @@ static bool is_canvas(const struct dllm_engine *engine, size_t length, size_t ro
 static uint64_t bytes_of(const struct dllm_engine *engine, struct forward_limits limits)
 {
     limits.rows = engine_chunk_rows(engine, limits.rows);
-    return forward_bytes(engine->backend, &engine->model, &limits);
+    return forward_bytes(&engine->place, NULL, &engine->model, &limits);
 }
 
 uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, size_t canvas, size_t rows)
@@ -82,5 +82,5 @@ uint64_t dllm_session_workspace_bytes(const struct dllm_session *session)
     if (!session->forward)
         return bytes;
     limits = forward_limits_of(session->forward);
-    return bytes + forward_bytes(session->backend, &session->engine->model, &limits);
+    return bytes + forward_bytes(&session->place, NULL, &session->engine->model, &limits);
 }

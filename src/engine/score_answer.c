@@ -36,8 +36,8 @@ static enum dllm_status take_losses(struct dllm_session *session,
         rows.buffer = guided ? forward_logits_guided(forward, at, request->target_count + at,
                                                      rows.count, request->cfg_scale)
                              : forward_logits(forward, at, rows.count);
-        TRY(backend_cross_entropy_rows(session->backend, rows, request->targets + at, losses + at,
-                                       error));
+        TRY(backend_cross_entropy_rows(session->place.main, rows, request->targets + at,
+                                       losses + at, error));
     }
     return DLLM_OK;
 }

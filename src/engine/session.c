@@ -40,7 +40,7 @@ enum dllm_status session_reserve(struct dllm_session *session, const struct forw
     lock_take(session->lock);
     forward_destroy(session->forward);
     session->forward = NULL;
-    status = forward_create(session->backend, &engine->model, &grown, &session->forward, error);
+    status = forward_create(&session->place, &engine->model, &grown, &session->forward, error);
     lock_release(session->lock);
     return status;
 }
@@ -94,7 +94,7 @@ enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_ses
     if (!session)
         return status_no_memory(error, sizeof *session);
     session->engine = engine;
-    session->backend = engine->backend;
+    session->place = engine->place;
     session->lock = engine->lock;
     session->number = atomic_fetch_add(&engine->sessions, 1);
     *out = session;
@@ -107,14 +107,14 @@ enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threa
     enum dllm_status status;
 
     TRY(dllm_session_create(engine, out, error));
-    if (!backend_is_host(engine->backend))
+    if (!backend_is_host(engine->place.main))
         return DLLM_OK;
     (*out)->apart = true;
-    (*out)->backend = NULL;
+    (*out)->place = (struct placement){0};
     (*out)->lock = NULL;
     TRY_GOTO(lock_create(&(*out)->lock, error));
-    TRY_GOTO(
-        engine_create_cpu(threads, backend_level_name(engine->backend), &(*out)->backend, error));
+    TRY_GOTO(engine_create_cpu(threads, backend_level_name(engine->place.main), &(*out)->place.main,
+                               error));
     return DLLM_OK;
 fail:
     dllm_session_destroy(*out);
@@ -133,7 +133,7 @@ void dllm_session_destroy(struct dllm_session *session)
         lock_release(session->lock);
     }
     if (session->apart) {
-        backend_destroy(session->backend);
+        backend_destroy(session->place.main);
         lock_destroy(session->lock);
     }
     free(session);

@@ -117,7 +117,7 @@ static void pick(struct job *job, const struct backend_buffer *logits, int at, i
 
     if (job->status == DLLM_OK && count > 0)
         job->status =
-            backend_pick_rows(job->session->backend, rows, job->request->rules,
+            backend_pick_rows(job->session->place.main, rows, job->request->rules,
                               job->request->positions + first, job->picks + first, job->error);
 }
 
@@ -167,7 +167,7 @@ static void pick_all(const struct shared_passes *shared, void *const *jobs, int 
 static void add_times(const struct shared_passes *shared, void *const *jobs, int count,
                       double layers, double head)
 {
-    const struct backend_profile profile = backend_profile_read(shared->engine->backend);
+    const struct backend_profile profile = placement_profile_read(&shared->engine->place);
 
     for (int i = 0; i < count; i++) {
         struct dllm_timings *timings = ((const struct job *)jobs[i])->timings;
@@ -208,11 +208,11 @@ static int run_together(void *context, void *const *jobs, int count)
         return refuse(jobs, count);
     }
     count = count_fitting(shared, jobs, count);
-    backend_profile_reset(engine->backend);
+    placement_profile_reset(&engine->place);
     start = clock_seconds();
     lay_out(shared, jobs, count);
     forward_run(shared->forward, shared->canvases, shared->canvas_count);
-    backend_wait(engine->backend);
+    backend_wait(engine->place.main);
     middle = clock_seconds();
     pick_all(shared, jobs, count);
     add_times(shared, jobs, count, middle - start, clock_seconds() - middle);
@@ -287,7 +287,7 @@ static struct forward_limits limits_for(const struct shared_passes *shared,
 static enum dllm_status replace(struct shared_passes *shared, struct forward_limits limits,
                                 int positions, struct dllm_error *error)
 {
-    struct backend *backend = shared->engine->backend;
+    const struct placement *place = &shared->engine->place;
     const struct model *model = &shared->engine->model;
     struct forward_limits before = limits, larger = limits;
     bool had = shared->forward != NULL;
@@ -298,11 +298,11 @@ static enum dllm_status replace(struct shared_passes *shared, struct forward_lim
     forward_destroy(shared->forward);
     shared->forward = NULL;
     larger.positions = positions;
-    status = forward_create(backend, model, &larger, &shared->forward, error);
+    status = forward_create(place, model, &larger, &shared->forward, error);
     if (status == DLLM_ERROR_DEVICE && positions > limits.positions)
-        status = forward_create(backend, model, &limits, &shared->forward, error);
+        status = forward_create(place, model, &limits, &shared->forward, error);
     if (status != DLLM_OK && had)
-        forward_create(backend, model, &before, &shared->forward, NULL);
+        forward_create(place, model, &before, &shared->forward, NULL);
     return status;
 }
 
@@ -329,7 +329,7 @@ static enum dllm_status make_caches(struct dllm_session *session,
         shared_forget(session);
     for (int i = 0; wanted->cached && i < wanted->canvases; i++)
         if (!session->caches[i])
-            TRY(kvcache_create(session->backend, &session->engine->model.hparams, wanted->length,
+            TRY(kvcache_create(&session->place, &session->engine->model.hparams, wanted->length,
                                true, &session->caches[i], error));
     session->cache_length = wanted->cached ? MAX(session->cache_length, wanted->length) : 0;
     return DLLM_OK;
@@ -393,11 +393,11 @@ uint64_t shared_bytes(const struct dllm_session *session)
     lock_take(session->lock);
     for (int i = 0; i < 2; i++)
         if (session->caches[i])
-            bytes += kvcache_bytes(session->backend, &engine->model.hparams, session->cache_length,
-                                   true);
+            bytes += kvcache_bytes(&session->place, NULL, &engine->model.hparams,
+                                   session->cache_length, true);
     if (engine->shared->forward) {
         limits = forward_limits_of(engine->shared->forward);
-        bytes += forward_bytes(session->backend, &engine->model, &limits);
+        bytes += forward_bytes(&session->place, NULL, &engine->model, &limits);
     }
     lock_release(session->lock);
     return bytes;

@@ -40,16 +40,17 @@ static void add_layer(struct list *list, const struct hparams *hparams,
     add_matrices(list, &layer->down, stack);
 }
 
-size_t weights_constants(const struct weights *weights, const struct hparams *hparams,
+size_t weights_constants(const struct weights *weights, const struct hparams *hparams, int first,
                          struct backend_range *out)
 {
     struct list list = {out, 0};
 
     add(&list, weights->vectors, sizeof(float) * weights->vector_floats);
-    add_matrices(&list, &weights->embedding, 1);
-    for (int i = 0; i < hparams->layers; i++)
+    if (first == 0)
+        add_matrices(&list, &weights->embedding, 1);
+    for (int i = first; i < hparams->layers; i++)
         add_layer(&list, hparams, &weights->layers[i]);
-    if (weights->head.data != weights->embedding.data)
+    if (first > 0 || weights->head.data != weights->embedding.data)
         add_matrices(&list, &weights->head, 1);
     return list.count;
 }

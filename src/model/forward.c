@@ -1,6 +1,7 @@
 /*
  * forward.c: the transformer as a list of operations over the rows of all
- * canvases of a pass; only attention looks at each canvas by itself.
+ * canvases of a pass; only attention looks at each canvas by itself. Where two
+ * backends share the layers, each has a workspace, and the first one's rows cross.
  */
 #include "workspace.h"
 
@@ -245,22 +246,34 @@ void forward_watch(struct forward *f, forward_layer_callback *on_layer, void *co
 {
     f->on_layer = on_layer;
     f->layer_context = context;
+    if (f->before)
+        forward_watch(f->before, on_layer, context);
 }
 
 static void show(const struct forward *f, int layer, const struct backend_buffer *x, int rows)
 {
+    const struct forward_layer shown = {layer, rows, f->backend, x};
+
     if (f->on_layer)
-        f->on_layer(f->layer_context, layer, x, rows);
+        f->on_layer(f->layer_context, &shown);
 }
 
-/* The embedding and all layers but the last. */
+/* Where the layers end that every row goes through. */
+static int end_of_all_rows(const struct forward *f)
+{
+    return MIN(f->end_layer, f->model->hparams.layers - 1);
+}
+
+/* The embedding, unless that came before, and all layers but the last. */
 static void run_layers(struct forward *f, const struct pass *pass)
 {
     const struct weights *weights = &f->model->weights;
 
-    backend_embed(f->backend, &weights->embedding, f->ids, pass->rows, f->x);
-    show(f, -1, f->x, pass->rows);
-    for (int i = 0; i < f->model->hparams.layers - 1; i++) {
+    if (!f->before) {
+        backend_embed(f->backend, &weights->embedding, f->ids, pass->rows, f->x);
+        show(f, -1, f->x, pass->rows);
+    }
+    for (int i = f->first_layer; i < end_of_all_rows(f); i++) {
         if (i == 0 && f->keeps_first) {
             project_first(f, &weights->layers[i], pass);
         } else {
@@ -295,6 +308,8 @@ static void replay_layers(struct forward *f, const struct pass *pass)
 {
     size_t bytes = describe_shape(f, pass);
 
+    if (f->before && f->first_layer >= end_of_all_rows(f))
+        return;
     if (f->on_layer) {
         run_layers(f, pass);
         return;
@@ -305,17 +320,48 @@ static void replay_layers(struct forward *f, const struct pass *pass)
     backend_record_end(f->backend, f->recordings);
 }
 
-void forward_run(struct forward *f, const struct forward_canvas *canvases, int count)
+/* The last layer, past whose keys and values only the kept rows go. */
+static void run_last(struct forward *f, const struct pass *pass)
 {
-    const struct weights *weights = &f->model->weights;
-    const struct pass pass = open_pass(f, canvases, count);
     const int last = f->model->hparams.layers - 1;
 
+    project_kept(f, &f->model->weights.layers[last], pass);
+    store(f, last, pass);
+    finish_layer(f, last, pass, f->kept, pass->kept);
+    show(f, last, f->kept, pass->kept);
+}
+
+static void carry(struct forward *f, const struct backend_buffer *from, struct backend_buffer *to,
+                  int rows)
+{
+    if (rows == 0)
+        return;
+    /* The host has them: that cannot fail. */
+    backend_buffer_read(f->before->backend, from, 0, rows, f->crossing, NULL);
+    backend_buffer_write(f->backend, to, 0, rows, f->crossing);
+}
+
+/* The layers on the other backend, and what comes out of them: of every row, or of the kept
+ * ones where all layers are there. */
+static void run_before(struct forward *f, const struct forward_canvas *canvases,
+                       const struct pass *pass)
+{
+    forward_run(f->before, canvases, pass->count);
+    if (f->first_layer < f->end_layer)
+        carry(f, f->before->x, f->x, pass->rows);
+    else
+        carry(f, f->before->kept, f->kept, pass->kept);
+}
+
+void forward_run(struct forward *f, const struct forward_canvas *canvases, int count)
+{
+    const struct pass pass = open_pass(f, canvases, count);
+
+    if (f->before)
+        run_before(f, canvases, &pass);
     replay_layers(f, &pass);
-    project_kept(f, &weights->layers[last], &pass);
-    store(f, last, &pass);
-    finish_layer(f, last, &pass, f->kept, pass.kept);
-    show(f, last, f->kept, pass.kept);
+    if (f->first_layer < f->end_layer && f->end_layer == f->model->hparams.layers)
+        run_last(f, &pass);
 }
 
 /* Output norm and head of hidden states into f->logits. */

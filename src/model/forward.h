@@ -6,7 +6,7 @@
 #ifndef FORWARD_H
 #define FORWARD_H
 
-#include "backend.h"
+#include "placement.h"
 #include "weights.h"
 
 struct kvcache;
@@ -28,8 +28,9 @@ struct forward_limits {
     bool guests;   /* canvases bring what they keep; the workspace keeps nothing of them */
 };
 
-/* backend and model must outlive it. */
-enum dllm_status forward_create(struct backend *backend, const struct model *model,
+/* The backends and the model must outlive it. Where they are two, the calls that give
+ * results are those of placement->main, and so is the buffer of logits. */
+enum dllm_status forward_create(const struct placement *placement, const struct model *model,
                                 const struct forward_limits *limits, struct forward **out,
                                 struct dllm_error *error);
 void forward_destroy(struct forward *forward);
@@ -37,9 +38,10 @@ void forward_destroy(struct forward *forward);
 /* The sizes it was made for. */
 struct forward_limits forward_limits_of(const struct forward *forward);
 
-/* Bytes that forward_create would take, without allocating. */
-uint64_t forward_bytes(const struct backend *backend, const struct model *model,
-                       const struct forward_limits *limits);
+/* Bytes that forward_create would take of a backend's memory, NULL: of all; without
+ * allocating. */
+uint64_t forward_bytes(const struct placement *placement, const struct backend *of,
+                       const struct model *model, const struct forward_limits *limits);
 
 /* A canvas of a pass. Only positions [low, high) run through the layers, and
  * attend to all: to the others as they were at the last pass that ran them, which
@@ -55,10 +57,16 @@ struct forward_canvas {
     struct kvcache *cache; /* NULL: the workspace's, if it has any */
 };
 
-/* Sees the residual stream [rows, hidden] behind the embedding (layer -1) and
- * behind each layer; behind the last one only the rows whose logits are wanted. */
-typedef void forward_layer_callback(void *context, int layer, const struct backend_buffer *x,
-                                    int rows);
+/* The residual stream behind the embedding (layer -1) or a layer: rows of the buffer
+ * [rows, hidden]; behind the last one only those whose logits are wanted. */
+struct forward_layer {
+    int layer, rows;
+    struct backend *backend; /* whose buffer it is */
+    const struct backend_buffer *x;
+};
+
+/* Sees it. */
+typedef void forward_layer_callback(void *context, const struct forward_layer *layer);
 
 /* From now on passes show their layers; NULL ends that. */
 void forward_watch(struct forward *forward, forward_layer_callback *on_layer, void *context);

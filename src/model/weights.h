@@ -34,9 +34,10 @@ enum dllm_status weights_bind(const struct dllm_file *file, const struct hparams
                               struct weights *out, struct dllm_error *error);
 void weights_free(struct weights *weights);
 
-/* What passes read, apart, in the order of their use: matrices, and norms and biases
- * as one. Fills out unless it is NULL; returns how many there are. */
-size_t weights_constants(const struct weights *weights, const struct hparams *hparams,
+/* What passes over layers from `first` on and the output matrix read, and with all layers
+ * the embedding; apart, in the order of their use: matrices, and norms and biases as one.
+ * Fills out unless it is NULL; returns how many there are. */
+size_t weights_constants(const struct weights *weights, const struct hparams *hparams, int first,
                          struct backend_range *out);
 
 #endif

@@ -18,14 +18,19 @@ struct canvas_shape {
 /* "Rows" are those of all canvases together, window after window: at most
  * limits.positions. */
 struct forward {
-    struct backend *backend;
+    struct placement placement;
+    struct backend *backend;    /* the one that this workspace is on */
+    int first_layer, end_layer; /* [first, end) that it computes */
+    struct forward *before;     /* the layers before these, on the other backend; NULL: none */
+    float *crossing; /* [rows, hidden] on the host: what comes from there; NULL: nothing */
     const struct model *model;
     struct forward_limits limits;
     struct backend_heads heads;
     struct backend_buffer *angles; /* [length, rope_dims]: rope_dims / 2 of (cos, sin) */
     bool keeps_first; /* the first layer's rows are not computed anew; else all passes of a shape
                          are the same operations */
-    struct kvcache **caches;          /* [canvases]; NULL: canvases bring theirs */
+    struct kvcache **caches;          /* [canvases]; NULL: canvases bring theirs; those of all
+                                         layers, also of the ones before */
     struct backend_buffer *x;         /* [rows, hidden] residual stream */
     struct backend_buffer *q, *k, *v; /* [rows, ...] of the layer at hand; attention's output
                                          goes to q */

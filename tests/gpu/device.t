@@ -44,8 +44,11 @@ $ EMU_MEMORY=2000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --verbose 2
 $ EMU_MEMORY=1000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
 !~ error: the model does not fit on gpu:0: its weights take 1.4 MB and a canvas * MB, and 1.0 of 1.0 MB are free; take a smaller quantization, or compute on the CPU (--device cpu)
 = 1
+$ EMU_MEMORY=8500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
+!~ error: the model does not fit on gpu:0: *; take a smaller quantization, or compute on the CPU (--device cpu); 1 of 2 layers would fit (--gpu-layers 1)
+= 1
 $ EMU_MEMORY=12000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --device gpu
-!~ error: the GPU's memory is too small: * MB are needed now, * of 12.0 MB are free; take a shorter canvas or a smaller quantization, or compute on the CPU (--device cpu)
+!~ error: the GPU's memory is too small: * MB are needed now, * of 12.0 MB are free; take a shorter canvas or a smaller quantization, leave more layers to the CPU (--gpu-layers), or compute there (--device cpu)
 = 1
 
 # The built-in model knows the answer there too.
@@ -57,3 +60,45 @@ $ printf '%s\n' '{"prompt": "What is the capital of France?", "max_tokens": 8}' 
 % python3
 | Paris
 | Rome
+
+# Layers that the CPU keeps: a number, or as many as fit; the answer does not depend on it.
+$ EMU_MEMORY=8500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --gpu-layers auto --verbose 2>&1 >/dev/null | grep ^device
+|~ device: gpu:0 (1 of 2 layers), level sm_80 + *, * threads
+$ EMU_MEMORY=8500000 dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
+|~ model       ok     *: fits into memory; 1 of 2 layers fit on GPU 0 (--device gpu:0 --gpu-layers 1)
+$ EMU_MEMORY=100000 dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
+|~ model       ok     *: fits into memory; nothing of it fits on GPU 0
+$ dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
+|~ model       ok     *: fits into memory; all 2 layers fit on GPU 0
+$ for n in 0 1 2 3 all; do dllm run --gpu-layers $n -n 8 "What is the capital of France?"; done
+| Paris
+| Paris
+| Paris
+| Paris
+| Paris
+$ dllm score --gpu-layers 0 --prompt "What is the capital of France?" --answer Paris --samples 4 --batch 2 --json | grep -c log_likelihood
+| 1
+$ dllm bench --gpu-layers 1 -m "$models/llada-Q4_K_M.gguf" --canvas 24 --reps 1 | grep -c "gpu:0 (1 of 2 layers), level sm_80 + "
+| 1
+$ dllm run --gpu-layers 1 --cpu-level ref --verbose -n 2 hi 2>&1 >/dev/null | grep ^device
+|~ device: gpu:0 (1 of * layers), level sm_80 + ref, *
+
+# What cannot be.
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi --gpu-layers 3
+! error: the layers for the GPU are "3"; a number from 0 to 2 (as many as the model has), all or auto was expected
+= 2
+$ dllm run hi --gpu-layers some
+! error: --gpu-layers needs a number of layers, all or auto, not "some"
+= 2
+$ dllm run hi --gpu-layers 1 --device cpu
+! error: layers for a GPU (1) have no effect on the CPU; leave that out, or compute on a GPU (--device gpu)
+= 2
+$ dllm run hi --gpu-layers all --cpu-level avx2
+! error: a CPU level (avx2) has no effect on a GPU; leave it out, or compute on the CPU (--device cpu)
+= 2
+$ EMU_DEVICES=0 dllm run hi --gpu-layers 1
+! error: no GPU: no CUDA-capable device is detected; compute on the CPU (--device cpu)
+= 1
+$ echo '{"prompt": "hi"}' | dllm run --input - --gpu-layers 1 --parallel 128 -n 1000000 --allow-long 2> /dev/null
+|~ *what the CPU has of the model does not fit: it takes * of them for 128 canvases of 1000* positions, and *
+= 1

@@ -28,7 +28,8 @@ struct pair {
     struct opened cpu, gpu;
 };
 
-static struct pair open_pair(struct tiny_model tiny)
+/* gpu_layers as dllm_engine_options has it. */
+static struct pair open_sharing(struct tiny_model tiny, const char *gpu_layers)
 {
     char path[TEST_PATH_BYTES];
     struct dllm_file *file;
@@ -38,8 +39,16 @@ static struct pair open_pair(struct tiny_model tiny)
     file = tiny_model_open(&tiny, path);
     assert_non_null(file);
     dllm_file_close(file);
-    pair = (struct pair){model_data_open_on(path, "cpu"), model_data_open_on(path, "gpu")};
+    pair = (struct pair){model_data_open_on(path, "cpu"), model_data_open_shared(path, gpu_layers)};
     unlink(path);
+    assert_true(pair.gpu.info.device_is_gpu);
+    return pair;
+}
+
+static struct pair open_pair(struct tiny_model tiny)
+{
+    struct pair pair = open_sharing(tiny, NULL);
+
     assert_string_equal(pair.gpu.info.device, "gpu:0");
     return pair;
 }
@@ -234,6 +243,48 @@ static void test_sessions_share_passes(void **state)
     close_pair(&pair);
 }
 
+/* --- layers that the CPU keeps --- */
+
+/* Ways of one kind of model at once, then one after the other in the same session. */
+static void compare_sharing(struct tiny_model tiny, const char *gpu_layers, size_t first)
+{
+    const bool dream = strcmp(tiny.architecture, "dream") == 0;
+    struct pair pair = open_sharing(tiny, gpu_layers);
+    struct guest guests[SESSIONS];
+    size_t way = first;
+
+    for (int i = 0; i < SESSIONS; i++) {
+        while (ways[way % WAYS].dream != dream)
+            way++;
+        guests[i] =
+            (struct guest){.model = pair.gpu, .way = &ways[way++ % WAYS], .prompt = i % PROMPT};
+        assert_int_equal(
+            dllm_session_create_apart(pair.gpu.engine, 1, &guests[i].model.session, NULL), DLLM_OK);
+    }
+    run_guests(guests, true);
+    check_guests(&pair, guests);
+    for (int i = 0; i < SESSIONS; i++) {
+        compare_answers(&pair.cpu, &pair.gpu, guests[i].way);
+        dllm_session_destroy(guests[i].model.session);
+    }
+    close_pair(&pair);
+}
+
+/* Breaks if a way of answering depends on where a layer is computed: caches of layers on
+ * both sides, guidance, passes of several sessions. */
+static void test_layers_are_shared(void **state)
+{
+    static const char *const layers[] = {"0", "1", "2", "3"};
+    struct tiny_model llada = tiny_model_llada(), dream = tiny_model_dream();
+
+    (void)state;
+    llada.layers = dream.layers = 3;
+    for (size_t i = 0; i < 4; i++) {
+        compare_sharing(llada, layers[i], 4 + 3 * i);
+        compare_sharing(dream, layers[i], 12 + i);
+    }
+}
+
 /* --- what is no generation --- */
 
 static void test_likelihoods(void **state)
@@ -288,6 +339,7 @@ int main(void)
         {"answers_llada_moe", test_answers, NULL, NULL, &llada_moe},
         {"answers_rnd1", test_answers, NULL, NULL, &rnd1},
         cmocka_unit_test(test_sessions_share_passes),
+        cmocka_unit_test(test_layers_are_shared),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_gaps),
     };

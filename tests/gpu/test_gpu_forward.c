@@ -4,7 +4,8 @@
  *
  * What would break: an operation on the wrong rows, a constant or list taken
  * from the wrong place, work queued in the wrong order, canvases that see each
- * other, keys of another pass or layer.
+ * other, keys of another pass or layer; where the CPU has the first layers, rows
+ * that cross to the wrong place.
  */
 #include "backend_cuda.h"
 #include "forward.h"
@@ -28,27 +29,31 @@ struct fixture {
     struct dllm_file *file;
     struct model model;
     struct backend *cpu, *gpu;
+    struct placement whole, shared; /* on the CPU; on the GPU, which may leave layers to it */
     struct forward *on_cpu, *on_gpu;
     int32_t ids[CANVASES][LENGTH], rows[LENGTH];
 };
 
-static void load(struct fixture *f)
+/* The layers from `first` on. */
+static void load(struct fixture *f, int first)
 {
     struct backend_range ranges[64];
     struct backend_constants constants = {.ranges = ranges};
     struct dllm_error error;
 
-    constants.count = weights_constants(&f->model.weights, &f->model.hparams, NULL);
+    constants.count = weights_constants(&f->model.weights, &f->model.hparams, first, NULL);
     assert_in_range(constants.count, 1, 64);
-    weights_constants(&f->model.weights, &f->model.hparams, ranges);
+    weights_constants(&f->model.weights, &f->model.hparams, first, ranges);
     if (backend_load(f->gpu, &constants, &error))
         fail_msg("%s", error.message);
 }
 
-static void open_model(struct fixture *f, const struct tiny_model *tiny, bool cached)
+/* on_gpu: layers that the GPU has, the last ones. */
+static void open_shared(struct fixture *f, const struct tiny_model *tiny, bool cached, int on_gpu)
 {
     const struct forward_limits limits = {
         .canvases = CANVASES, .length = LENGTH, .rows = ROWS, .cached = cached};
+    const int first = tiny->layers - on_gpu;
     char path[TEST_PATH_BYTES];
 
     memset(f, 0, sizeof *f);
@@ -59,14 +64,21 @@ static void open_model(struct fixture *f, const struct tiny_model *tiny, bool ca
     assert_int_equal(weights_bind(f->file, &f->model.hparams, &f->model.weights, NULL), DLLM_OK);
     assert_int_equal(backend_cpu_create(2, NULL, &f->cpu, NULL), DLLM_OK);
     assert_int_equal(backend_cuda_create(0, 2, &f->gpu, NULL), DLLM_OK);
-    load(f);
-    assert_int_equal(forward_create(f->cpu, &f->model, &limits, &f->on_cpu, NULL), DLLM_OK);
-    assert_int_equal(forward_create(f->gpu, &f->model, &limits, &f->on_gpu, NULL), DLLM_OK);
+    load(f, first);
+    f->whole = (struct placement){.main = f->cpu};
+    f->shared = (struct placement){f->gpu, first ? f->cpu : NULL, first};
+    assert_int_equal(forward_create(&f->whole, &f->model, &limits, &f->on_cpu, NULL), DLLM_OK);
+    assert_int_equal(forward_create(&f->shared, &f->model, &limits, &f->on_gpu, NULL), DLLM_OK);
     for (int i = 0; i < LENGTH; i++) {
         f->rows[i] = i;
         for (int c = 0; c < CANVASES; c++)
             f->ids[c][i] = (7 * i + 3 + 5 * c) % tiny->vocab;
     }
+}
+
+static void open_model(struct fixture *f, const struct tiny_model *tiny, bool cached)
+{
+    open_shared(f, tiny, cached, tiny->layers);
 }
 
 static void close_model(struct fixture *f)
@@ -111,12 +123,12 @@ static struct forward_canvas whole(const struct fixture *f, int canvas, int leng
 }
 
 /* Passes over a canvas that changes, then over several of different lengths. */
-static void compare_model(const struct tiny_model *tiny)
+static void compare_shared(const struct tiny_model *tiny, int on_gpu)
 {
     static const int32_t some[] = {0, 4, 5, 13, 20};
     struct fixture f;
 
-    open_model(&f, tiny, false);
+    open_shared(&f, tiny, false, on_gpu);
     for (int pass = 0; pass < 2; pass++) {
         struct forward_canvas canvases[CANVASES] = {whole(&f, 0, LENGTH)};
 
@@ -127,6 +139,11 @@ static void compare_model(const struct tiny_model *tiny)
         compare_pass(&f, canvases, CANVASES);
     }
     close_model(&f);
+}
+
+static void compare_model(const struct tiny_model *tiny)
+{
+    compare_shared(tiny, tiny->layers);
 }
 
 static void test_llada(void **state)
@@ -165,15 +182,11 @@ static void test_experts(void **state)
     compare_model(&tiny);
 }
 
-/* Breaks if keys of positions outside the window are not those of their last pass. */
-static void test_windows(void **state)
+static void compare_windows(const struct tiny_model *tiny, int on_gpu)
 {
-    struct tiny_model tiny = tiny_model_dream();
     struct fixture f;
 
-    (void)state;
-    tiny.layers = 3;
-    open_model(&f, &tiny, true);
+    open_shared(&f, tiny, true, on_gpu);
     for (int block = 0; block < 3; block++) {
         const int low = 6 * block + 2, high = low + 6;
         struct forward_canvas canvases[2] = {whole(&f, 0, LENGTH), whole(&f, 1, LENGTH - 1)};
@@ -200,15 +213,23 @@ static void test_windows(void **state)
     close_model(&f);
 }
 
-static void test_guidance(void **state)
+/* Breaks if keys of positions outside the window are not those of their last pass. */
+static void test_windows(void **state)
+{
+    struct tiny_model tiny = tiny_model_dream();
+
+    (void)state;
+    tiny.layers = 3;
+    compare_windows(&tiny, 3);
+}
+
+static void compare_guidance(const struct tiny_model *tiny, int on_gpu)
 {
     static float want[LENGTH * MAX_VOCAB], got[LENGTH * MAX_VOCAB];
-    struct tiny_model tiny = tiny_model_llada();
     struct forward_canvas canvases[2];
     struct fixture f;
 
-    (void)state;
-    open_model(&f, &tiny, false);
+    open_shared(&f, tiny, false, on_gpu);
     canvases[0] = whole(&f, 0, LENGTH);
     canvases[1] = whole(&f, 1, LENGTH);
     forward_run(f.on_cpu, canvases, 2);
@@ -220,49 +241,85 @@ static void test_guidance(void **state)
                     count, want);
         read_logits(f.gpu, forward_logits_guided(f.on_gpu, first, LENGTH + first, count, 1.5),
                     count, got);
-        assert_memory_equal(want, got, sizeof *want * (size_t)(count * tiny.vocab));
+        assert_memory_equal(want, got, sizeof *want * (size_t)(count * tiny->vocab));
     }
     close_model(&f);
 }
 
+static void test_guidance(void **state)
+{
+    const struct tiny_model tiny = tiny_model_llada();
+
+    (void)state;
+    compare_guidance(&tiny, tiny.layers);
+}
+
 /* What forward_watch showed. */
 struct seen {
-    struct backend *backend;
     int layers;
     float hidden[4][LENGTH * MAX_HIDDEN];
 };
 
-static void see(void *context, int layer, const struct backend_buffer *x, int rows)
+static void see(void *context, const struct forward_layer *layer)
 {
     struct seen *seen = context;
 
-    assert_int_equal(layer, seen->layers - 1);
-    read_logits(seen->backend, x, rows, seen->hidden[seen->layers++]);
+    assert_int_equal(layer->layer, seen->layers - 1);
+    read_logits(layer->backend, layer->x, layer->rows, seen->hidden[seen->layers++]);
 }
 
-static void test_layers_are_shown(void **state)
+static void compare_layers(const struct tiny_model *tiny, int on_gpu)
 {
     static struct seen want, got;
-    struct tiny_model tiny = tiny_model_rnd1();
     struct fixture f;
     struct forward_canvas canvas;
 
-    (void)state;
-    open_model(&f, &tiny, false);
-    assert_in_range(tiny.hidden, 1, MAX_HIDDEN);
+    open_shared(&f, tiny, false, on_gpu);
+    assert_in_range(tiny->hidden, 1, MAX_HIDDEN);
     canvas = whole(&f, 0, LENGTH);
-    want = (struct seen){.backend = f.cpu};
-    got = (struct seen){.backend = f.gpu};
+    want.layers = got.layers = 0;
     forward_watch(f.on_cpu, see, &want);
     forward_watch(f.on_gpu, see, &got);
     forward_run(f.on_cpu, &canvas, 1);
     forward_run(f.on_gpu, &canvas, 1);
-    assert_int_equal(want.layers, tiny.layers + 1);
+    assert_int_equal(want.layers, tiny->layers + 1);
     assert_int_equal(got.layers, want.layers);
     for (int layer = 0; layer < want.layers; layer++)
         assert_memory_equal(want.hidden[layer], got.hidden[layer],
-                            sizeof(float) * (size_t)(LENGTH * tiny.hidden));
+                            sizeof(float) * (size_t)(LENGTH * tiny->hidden));
     close_model(&f);
+}
+
+static void test_layers_are_shown(void **state)
+{
+    const struct tiny_model tiny = tiny_model_rnd1();
+
+    (void)state;
+    compare_layers(&tiny, tiny.layers);
+}
+
+/* The CPU has the first layers: from all of them, the output matrix alone being on the GPU,
+ * to one. Breaks if what crosses is not what the next layer needs, if a layer's keys are kept
+ * where it is not computed, or if a constant is missing on the GPU. */
+static void test_layers_are_shared(void **state)
+{
+    struct tiny_model llada = tiny_model_llada(), dream = tiny_model_dream();
+    struct tiny_model rnd1 = tiny_model_rnd1();
+
+    (void)state;
+    dream.layers = 3;
+    rnd1.layers = 3;
+    for (int on_gpu = 0; on_gpu < 3; on_gpu++) {
+        compare_windows(&dream, on_gpu);
+        compare_layers(&rnd1, on_gpu);
+    }
+    llada.tied = true; /* the CPU has the embedding, the GPU the output matrix */
+    for (int on_gpu = 0; on_gpu < llada.layers; on_gpu++) {
+        compare_shared(&llada, on_gpu);
+        compare_guidance(&llada, on_gpu);
+    }
+    llada.layers = 1;
+    compare_shared(&llada, 0);
 }
 
 /* Breaks if an attention of more canvases than a launch takes leaves some out. */
@@ -283,7 +340,7 @@ static void test_many_canvases(void **state)
         canvases[c] = whole(&f, c % CANVASES, SHORT);
         canvases[c].ids += c % 17;
     }
-    assert_int_equal(forward_create(f.gpu, &f.model, &limits, &forward, NULL), DLLM_OK);
+    assert_int_equal(forward_create(&f.shared, &f.model, &limits, &forward, NULL), DLLM_OK);
     forward_run(forward, canvases, MANY);
     read_logits(f.gpu, forward_logits(forward, 0, MANY * SHORT), MANY * SHORT, got);
     for (int c = 0; c < MANY; c++) {
@@ -301,7 +358,7 @@ int main(void)
         cmocka_unit_test(test_llada),         cmocka_unit_test(test_dream),
         cmocka_unit_test(test_experts),       cmocka_unit_test(test_windows),
         cmocka_unit_test(test_guidance),      cmocka_unit_test(test_layers_are_shown),
-        cmocka_unit_test(test_many_canvases),
+        cmocka_unit_test(test_many_canvases), cmocka_unit_test(test_layers_are_shared),
     };
     int gpus;
 

@@ -42,7 +42,9 @@ static void open_model_cached(struct fixture *f, const struct tiny_model *tiny, 
     assert_int_equal(hparams_read(f->file, &f->model.hparams, NULL), DLLM_OK);
     assert_int_equal(weights_bind(f->file, &f->model.hparams, &f->model.weights, NULL), DLLM_OK);
     assert_int_equal(backend_cpu_create(threads, level, &f->backend, NULL), DLLM_OK);
-    assert_int_equal(forward_create(f->backend, &f->model, &limits, &f->forward, NULL), DLLM_OK);
+    assert_int_equal(forward_create(&(struct placement){.main = f->backend}, &f->model, &limits,
+                                    &f->forward, NULL),
+                     DLLM_OK);
     for (int i = 0; i < LENGTH; i++) {
         f->ids[i] = (7 * i + 3) % tiny->vocab;
         f->rows[i] = i;

@@ -74,6 +74,14 @@ struct opened model_data_open_on(const char *path, const char *device)
     return open_with(&options);
 }
 
+struct opened model_data_open_shared(const char *path, const char *gpu_layers)
+{
+    const struct dllm_engine_options options = {
+        .model_path = path, .threads = 2, .device = "gpu", .gpu_layers = gpu_layers};
+
+    return open_with(&options);
+}
+
 void model_data_close(struct opened *model)
 {
     dllm_session_destroy(model->session);

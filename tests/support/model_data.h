@@ -33,6 +33,9 @@ struct opened model_data_open(const char *path, const char *level, int threads);
 
 /* The same on a device. */
 struct opened model_data_open_on(const char *path, const char *device);
+
+/* The same on a GPU that has so many of the layers (dllm_engine_options). */
+struct opened model_data_open_shared(const char *path, const char *gpu_layers);
 void model_data_close(struct opened *model);
 
 /* Logits of all rows of one pass [count, vocab]; the caller frees them. */
