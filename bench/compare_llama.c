@@ -91,13 +91,11 @@ static void open_both(struct bench *bench)
         die("llama.cpp", "the two sides see different vocabularies");
 }
 
-/* A prompt of scattered ids, then masks, as in the first step of a run. */
+/* Scattered ids, then the candidates as masks, as in a last block. (Masks are alike:
+ * a router would send a canvas of them to the same few experts.) */
 static void fill_canvas(struct bench *bench)
 {
-    int prompt = bench->canvas * 20 / 148;
-
-    bench->first_mask =
-        prompt < bench->canvas - bench->candidates ? prompt : bench->canvas - bench->candidates;
+    bench->first_mask = bench->canvas - bench->candidates;
     bench->ids = calloc((size_t)bench->canvas, sizeof *bench->ids);
     bench->rows = calloc((size_t)bench->canvas, sizeof *bench->rows);
     bench->logits =

@@ -169,8 +169,10 @@ def tensors(shape, layers, file_type):
     """[(name, type, dims, standard deviation, or None for ones)] in file order."""
     hidden, ffn = shape["hidden"], shape["ffn"]
     queries, keys = shape["heads"] * HEAD_DIM, shape["kv_heads"] * HEAD_DIM
+    # Routers that were not trained send rows that are alike to the same experts. Large embeddings keep
+    # rows apart through all layers, so that about every expert is visited, as with trained ones.
     out = [("token_embd.weight", matrix_type(file_type, "token_embd", 0, layers),
-            (hidden, shape["vocab"]), 0.02)]
+            (hidden, shape["vocab"]), 1.0 if "experts" in shape else 0.02)]
     for layer in range(layers):
         name = "blk.%d." % layer
         out.append((name + "attn_norm.weight", "F32", (hidden,), None))

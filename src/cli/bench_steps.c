@@ -41,12 +41,11 @@ static int stop_after_step(void *context, const struct dllm_step *step)
     return step->computed || cli_interrupted();
 }
 
-/* Positions before the masks: a prompt of the usual share of the canvas. */
+/* Positions before the masks: all but the candidates, as in a last block. Masks are
+ * alike, so that a router would send all of them to the same few experts. */
 static int prompt_length(const struct step_bench *bench, int rows)
 {
-    int usual = bench->canvas * 20 / DEFAULT_CANVAS, most = bench->canvas - rows;
-
-    return usual < most ? usual : most;
+    return bench->canvas - rows;
 }
 
 /* One step with that many candidates; the result must be freed. */
