@@ -4,6 +4,24 @@
 #include "compiler.h"
 #include "dtype.h"
 
+#include <string.h>
+
+/* The arrays of a form, and how many values of each belong to one token's super-block. */
+#define ARRAYS_F32(EACH) EACH(f32, SUPER_BLOCK)
+#define ARRAYS_Q8_256(EACH)                                                                        \
+    EACH(q8_256.q, SUPER_BLOCK)                                                                    \
+    EACH(q8_256.scale, 1)                                                                          \
+    EACH(q8_256.sums32, 8)                                                                         \
+    EACH(q8_256.sums16, 16)                                                                        \
+    EACH(q8_256.start16, 16)                                                                       \
+    EACH(q8_256.start8, 32)                                                                        \
+    EACH(q8_256.start2, 32)                                                                        \
+    EACH(q8_256.wide, 1)
+#define ARRAYS_Q8_32(EACH)                                                                         \
+    EACH(q8_32.q, SUPER_BLOCK)                                                                     \
+    EACH(q8_32.scale, 8)                                                                           \
+    EACH(q8_32.start32, 8)
+
 unsigned activation_form_of(uint32_t type)
 {
     const struct dtype_info *info = dtype_info(type);
@@ -28,26 +46,17 @@ static void *take(char *base, size_t *end, size_t count, size_t bytes)
 static size_t cut(struct activations *out, char *storage, size_t count)
 {
     size_t end = 0;
+#define TAKE(array, values) out->array = take(storage, &end, count, (values) * sizeof(*out->array));
     if (out->forms & ACTIVATION_F32) {
-        out->f32 = take(storage, &end, count, SUPER_BLOCK * sizeof(float));
+        ARRAYS_F32(TAKE)
     }
     if (out->forms & ACTIVATION_Q8_256) {
-        struct activations_q8_256 *q8 = &out->q8_256;
-        q8->q = take(storage, &end, count, SUPER_BLOCK);
-        q8->scale = take(storage, &end, count, sizeof(*q8->scale));
-        q8->sums32 = take(storage, &end, count, 8 * sizeof(*q8->sums32));
-        q8->sums16 = take(storage, &end, count, 16 * sizeof(*q8->sums16));
-        q8->start16 = take(storage, &end, count, 16 * sizeof(*q8->start16));
-        q8->start8 = take(storage, &end, count, 32 * sizeof(*q8->start8));
-        q8->start2 = take(storage, &end, count, 32 * sizeof(*q8->start2));
-        q8->wide = take(storage, &end, count, sizeof(*q8->wide));
+        ARRAYS_Q8_256(TAKE)
     }
     if (out->forms & ACTIVATION_Q8_32) {
-        struct activations_q8_32 *q8 = &out->q8_32;
-        q8->q = take(storage, &end, count, SUPER_BLOCK);
-        q8->scale = take(storage, &end, count, 8 * sizeof(*q8->scale));
-        q8->start32 = take(storage, &end, count, 8 * sizeof(*q8->start32));
+        ARRAYS_Q8_32(TAKE)
     }
+#undef TAKE
     return end;
 }
 
@@ -63,4 +72,32 @@ void activations_layout(struct activations *out, void *storage, int tokens, int 
     int blocks = DIV_UP(width, SUPER_BLOCK);
     *out = (struct activations){.tokens = tokens, .width = width, .blocks = blocks, .forms = forms};
     cut(out, storage, (size_t)blocks * (size_t)tokens);
+}
+
+/* Copies super-block b of a token from one layout to another. */
+static void copy_block(const struct activations *from, size_t from_row, struct activations *to,
+                       size_t to_row)
+{
+#define COPY(array, values)                                                                        \
+    memcpy(to->array + to_row * (values), from->array + from_row * (values),                       \
+           (values) * sizeof(*to->array));
+    if (to->forms & ACTIVATION_F32) {
+        ARRAYS_F32(COPY)
+    }
+    if (to->forms & ACTIVATION_Q8_256) {
+        ARRAYS_Q8_256(COPY)
+    }
+    if (to->forms & ACTIVATION_Q8_32) {
+        ARRAYS_Q8_32(COPY)
+    }
+#undef COPY
+}
+
+void activations_copy_token(const struct activations *from, int token, struct activations *to,
+                            int to_token)
+{
+    for (size_t b = 0; b < (size_t)to->blocks; b++) {
+        copy_block(from, b * (size_t)from->tokens + (size_t)token, to,
+                   b * (size_t)to->tokens + (size_t)to_token);
+    }
 }

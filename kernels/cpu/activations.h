@@ -86,4 +86,9 @@ size_t activations_bytes(int tokens, int width, unsigned forms);
 void activations_layout(struct activations *out, void *storage, int tokens, int width,
                         unsigned forms);
 
+/* Makes token `to_token` of `to` what token `token` of `from` is; both have the same
+ * width and forms and lie apart. */
+void activations_copy_token(const struct activations *from, int token, struct activations *to,
+                            int to_token);
+
 #endif

@@ -61,6 +61,9 @@ typedef void rope_kernel(const struct rope_row *row);
 /* y[i] = y[i] + ... of guidance: y = u + (scale + 1)(y - u), in doubles. */
 typedef void guide_kernel(float *y, const float *u, double scale, int width);
 
+/* y[i] = y[i] + scale * x[i], each operation rounded; y and x lie apart. */
+typedef void add_scaled_kernel(float *y, const float *x, float scale, int width);
+
 /* Attention of up to ATTENTION_QUERIES queries of one head over all keys. */
 enum { ATTENTION_QUERIES = 8, ATTENTION_KEYS = 128, ATTENTION_LANES = 16, ATTENTION_KEY_PAD = 32 };
 
@@ -94,6 +97,7 @@ struct cpu_kernels {
     gated_kernel *gated;
     rope_kernel *rope;
     guide_kernel *guide;
+    add_scaled_kernel *add_scaled;
     turn_keys_kernel *turn_keys;
     attention_kernel *attention;
 };

@@ -1,5 +1,6 @@
 /*
- * rows_body.h: the kernels that go over one row: norm, gate, rope, guidance.
+ * rows_body.h: the kernels that go over one row: norm, gate, rope, guidance,
+ * sums.
  * Included once per level after a lanes_*.h, with ROWS_LEVEL naming it.
  */
 #include "kernels.h"
@@ -97,10 +98,26 @@ static void guide_row(float *y, const float *u, double scale, int width)
         y[i] = (float)((double)u[i] + (scale + 1) * ((double)y[i] - (double)u[i]));
 }
 
+static void add_scaled_row(float *y, const float *x, float scale, int width)
+{
+    const struct lanes s = lanes_set1(scale);
+    int i = 0;
+
+    for (; i + LANES <= width; i += LANES)
+        lanes_store(y + i, lanes_add(lanes_load(y + i), lanes_mul(s, lanes_load(x + i))));
+    if (i < width) {
+        struct lanes sum = lanes_load_part(y + i, width - i, 0);
+
+        sum = lanes_add(sum, lanes_mul(s, lanes_load_part(x + i, width - i, 0)));
+        lanes_store_part(y + i, sum, width - i);
+    }
+}
+
 void ROWS_NAME(rows_kernels_, ROWS_LEVEL)(struct cpu_kernels *kernels)
 {
     kernels->rms_norm = rms_norm_row;
     kernels->gated = gated_row;
     kernels->rope = rope_heads;
     kernels->guide = guide_row;
+    kernels->add_scaled = add_scaled_row;
 }

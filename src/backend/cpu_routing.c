@@ -141,6 +141,7 @@ void cpu_route(struct backend *base, const struct backend_buffer *scores, int co
 }
 
 struct mix_job {
+    const struct cpu_backend *backend;
     const struct backend_buffer *y;
     const struct backend_routing *routing;
     struct backend_buffer *x;
@@ -155,19 +156,16 @@ static void mix_item(void *context, int item, int worker)
     float *x = job->x->data + (size_t)item * (size_t)width;
 
     (void)worker;
-    for (int v = 0; v < used; v++) {
-        const float *y = job->y->data + (size_t)slot[v] * (size_t)width;
-
-        for (int i = 0; i < width; i++)
-            x[i] += share[v] * y[i];
-    }
+    for (int v = 0; v < used; v++)
+        job->backend->kernels.add_scaled(x, job->y->data + (size_t)slot[v] * (size_t)width,
+                                         share[v], width);
 }
 
 void cpu_mix_visits(struct backend *base, const struct backend_buffer *y,
                     const struct backend_routing *routing, struct backend_buffer *x)
 {
     struct cpu_backend *backend = cpu_of(base);
-    struct mix_job job = {y, routing, x};
+    struct mix_job job = {backend, y, routing, x};
 
     backend_cpu_run(backend, routing->rows, mix_item, &job, &backend->base.profile.other);
 }

@@ -77,13 +77,24 @@ struct visits_job {
     struct backend_visits *out;
 };
 
-/* A row, normed once, to all its slots. */
+/* Where a visit's inputs lie: a token of its expert's view. */
+static struct activations *view_of(const struct visits_job *job, int visit, int *token)
+{
+    const struct backend_routing *routing = job->routing;
+    const int expert = routing->expert[visit];
+
+    *token = routing->slot[visit] - routing->first[expert];
+    return &job->out->views[expert];
+}
+
+/* A row, normed and rounded once, to all its slots. */
 static void prepare_item(void *context, int item, int worker)
 {
     const struct visits_job *job = context;
-    const struct backend_routing *routing = job->routing;
     const struct cpu_kernels *kernels = &job->backend->kernels;
-    const int width = job->x->width, used = routing->limits.used;
+    const int width = job->x->width, used = job->routing->limits.used;
+    int token, other_token;
+    struct activations *view = view_of(job, item * used, &token);
     const float *x = job->x->data + (size_t)item * (size_t)width;
     float *normed = backend_cpu_scratch(job->backend, worker);
 
@@ -91,10 +102,11 @@ static void prepare_item(void *context, int item, int worker)
         kernels->rms_norm(x, job->norm->weight, job->norm->eps, width, normed);
         x = normed;
     }
-    for (int v = item * used; v < (item + 1) * used; v++) {
-        int e = routing->expert[v];
+    kernels->prepare(x, token, view);
+    for (int v = item * used + 1; v < (item + 1) * used; v++) {
+        struct activations *other = view_of(job, v, &other_token);
 
-        kernels->prepare(x, routing->slot[v] - routing->first[e], &job->out->views[e]);
+        activations_copy_token(view, token, other, other_token);
     }
 }
 
@@ -114,17 +126,17 @@ void cpu_prepare_visits(struct backend *base, const struct backend_buffer *x,
 static void gated_item(void *context, int item, int worker)
 {
     const struct visits_job *job = context;
-    const struct backend_routing *routing = job->routing;
     const struct cpu_kernels *kernels = &job->backend->kernels;
-    const int width = job->x->width, used = routing->limits.used;
+    const int width = job->x->width, used = job->routing->limits.used;
     float *product = backend_cpu_scratch(job->backend, worker);
 
     for (int v = item * used; v < (item + 1) * used; v++) {
-        int e = routing->expert[v], slot = routing->slot[v];
-        size_t at = (size_t)slot * (size_t)width;
+        size_t at = (size_t)job->routing->slot[v] * (size_t)width;
+        int token;
+        struct activations *view = view_of(job, v, &token);
 
         kernels->gated(job->x->data + at, job->up->data + at, width, product);
-        kernels->prepare(product, slot - routing->first[e], &job->out->views[e]);
+        kernels->prepare(product, token, view);
     }
 }
 

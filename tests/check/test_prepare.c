@@ -57,6 +57,48 @@ static int count_differences(prepare_kernel *kernel, int width, int tokens, unsi
     return differ;
 }
 
+/* All five tokens of `from` to tokens 8, 6, ... 0 of nine and back to where they were; returns
+ * the storage. */
+static void *copy_there_and_back(const struct activations *from)
+{
+    struct activations between, back;
+    size_t bytes = activations_bytes(5, from->width, from->forms);
+    void *middle = aligned_alloc(64, activations_bytes(9, from->width, from->forms));
+    void *storage = aligned_alloc(64, bytes);
+
+    assert_non_null(middle);
+    assert_non_null(storage);
+    memset(storage, 0x5a, bytes);
+    activations_layout(&between, middle, 9, from->width, from->forms);
+    activations_layout(&back, storage, 5, from->width, from->forms);
+    for (int t = 0; t < 5; t++) {
+        activations_copy_token(from, t, &between, 8 - 2 * t);
+    }
+    for (int t = 0; t < 5; t++) {
+        activations_copy_token(&between, 8 - 2 * t, &back, t);
+    }
+    free(middle);
+    return storage;
+}
+
+/* Breaks if an array of a form is left out, or a token's records are taken from or
+ * put to another's. */
+static void copies_are_whole(void **state)
+{
+    static const int widths[] = {32, 600, 1024};
+    (void)state;
+    for (unsigned forms = 1; forms <= ALL_FORMS; forms++) {
+        for (size_t i = 0; i < ARRAY_COUNT(widths); i++) {
+            struct activations from;
+            void *want = prepare_all(prepare_ref, (enum case_inputs)0, 5, widths[i], forms, &from);
+            void *got = copy_there_and_back(&from);
+            assert_memory_equal(want, got, activations_bytes(5, widths[i], forms));
+            free(want);
+            free(got);
+        }
+    }
+}
+
 /* Breaks with any byte that a level fills in differently, and with a read past
  * the row. */
 static void levels_equal_reference(void **state)
@@ -221,6 +263,7 @@ int main(void)
     print_message("seed %llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_equal_reference),
+        cmocka_unit_test(copies_are_whole),
         cmocka_unit_test(checker_notices_broken_kernel),
         cmocka_unit_test(quantization_is_within_half_a_step),
         cmocka_unit_test(halves_round_to_even),

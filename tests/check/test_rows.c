@@ -44,7 +44,7 @@ static void fill_random(float *x, int count, float scale)
 /* What one level made of the same inputs. */
 struct outcome {
     float norm[MAX_WIDTH], gated[MAX_WIDTH], adjacent[MAX_WIDTH], halves[MAX_WIDTH],
-        normed_halves[MAX_WIDTH], guided[MAX_WIDTH];
+        normed_halves[MAX_WIDTH], guided[MAX_WIDTH], added[MAX_WIDTH];
 };
 
 struct inputs {
@@ -74,6 +74,8 @@ static void run_all(const struct cpu_kernels *kernels, const struct inputs *in, 
     kernels->rope(&row);
     memcpy(out->guided, in->x, sizeof in->x);
     kernels->guide(out->guided, in->weight, 1.5, width);
+    memcpy(out->added, in->x, sizeof in->x);
+    kernels->add_scaled(out->added, in->weight, 0.3f, width);
 }
 
 /* Breaks if a level rounds, orders or handles a tail differently. */
