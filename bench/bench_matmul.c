@@ -174,6 +174,7 @@ static void measure(struct bench *bench, struct kernel *k, const struct shape *s
                                .row_bytes = row_bytes,
                                .rows = shape->rows,
                                .in = in,
+                               .tokens = in->tokens,
                                .out = out,
                                .out_step = (size_t)shape->rows}};
     bench->next += bytes;

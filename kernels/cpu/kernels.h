@@ -12,9 +12,9 @@
 #include "dtype.h"
 
 /*
- * One work item of a matmul: consecutive rows of a matrix against all tokens.
- * y = dot(row r, token t), then y = y + bias[r] if bias is given, then
- * out[t * out_step + r] = y, or out[...] + y if accumulate is set. The order of
+ * One work item of a matmul: consecutive rows of a matrix against consecutive
+ * tokens. y = dot(row r, token first_token + t), then y = y + bias[r] if bias is
+ * given, then out[t * out_step + r] = y, or out[...] + y if accumulate is set. The order of
  * every float operation of the dot is in matmul_ref.c. Nothing outside the
  * rows * row_bytes bytes of weights is read, and nothing outside the item's
  * outputs written. in must hold the form of the weight type.
@@ -24,9 +24,10 @@ struct matmul_item {
     size_t row_bytes;
     int rows; /* at least 1; multiples of 16 are fastest */
     const struct activations *in;
-    float *out;        /* first token, first row of the item */
-    size_t out_step;   /* floats from a token to the next */
-    const float *bias; /* [rows] or NULL */
+    int first_token, tokens; /* of those of in; at least 1 */
+    float *out;              /* first token, first row of the item */
+    size_t out_step;         /* floats from a token to the next */
+    const float *bias;       /* [rows] or NULL */
     bool accumulate;
     void *scratch; /* matmul_scratch_bytes(tokens), 64-byte aligned, per worker */
 };

@@ -39,18 +39,26 @@
 #include <math.h>
 #include <string.h>
 
+/* The record of super-block b of the item's token t. */
+static size_t record_of(const struct matmul_item *item, int b, int t)
+{
+    return (size_t)b * (size_t)item->in->tokens + (size_t)(item->first_token + t);
+}
+
 /* One super-block of one row onto one sum per token. Weights and inputs meet in
  * the order of the inputs. */
-static void add_256(const struct unpacked_256 *w, const struct activations *in, int b, float *sums)
+static void add_256(const struct unpacked_256 *w, const struct matmul_item *item, int b,
+                    float *sums)
 {
+    const struct activations_q8_256 *in = &item->in->q8_256;
     int16_t weight[SUPER_BLOCK], minimum[SUPER_BLOCK];
     for (int i = 0; i < SUPER_BLOCK; i++) {
         weight[activation_place(i)] = w->weight[i];
         minimum[activation_place(i)] = w->minimum[i];
     }
-    for (int t = 0; t < in->tokens; t++) {
-        size_t row = (size_t)b * (size_t)in->tokens + (size_t)t;
-        const int8_t *x = in->q8_256.q + row * SUPER_BLOCK;
+    for (int t = 0; t < item->tokens; t++) {
+        size_t row = record_of(item, b, t);
+        const int8_t *x = in->q + row * SUPER_BLOCK;
         int32_t total = 0, minimums = 0;
         for (int i = 0; i < SUPER_BLOCK; i++) {
             total += weight[i] * x[i];
@@ -58,16 +66,18 @@ static void add_256(const struct unpacked_256 *w, const struct activations *in, 
         }
         /* Without minimums the fma adds -0 * 0 = -0, which changes nothing. */
         float v = fmaf(-w->dmin, (float)minimums, w->d * (float)total);
-        sums[t] = fmaf(in->q8_256.scale[row], v, sums[t]);
+        sums[t] = fmaf(in->scale[row], v, sums[t]);
     }
 }
 
 /* The eight blocks of a super-block of one row. */
-static void add_32(const struct unpacked_32 w[8], const struct activations *in, int b, float *sums)
+static void add_32(const struct unpacked_32 w[8], const struct matmul_item *item, int b,
+                   float *sums)
 {
-    for (int t = 0; t < in->tokens; t++) {
-        size_t row = (size_t)b * (size_t)in->tokens + (size_t)t;
-        const int8_t *q = in->q8_32.q + row * SUPER_BLOCK;
+    const struct activations_q8_32 *in = &item->in->q8_32;
+    for (int t = 0; t < item->tokens; t++) {
+        size_t row = record_of(item, b, t);
+        const int8_t *q = in->q + row * SUPER_BLOCK;
         for (int j = 0; j < 8; j++) {
             int32_t sum = 0, inputs = 0;
             for (int i = 0; i < 32; i++) {
@@ -78,16 +88,16 @@ static void add_32(const struct unpacked_32 w[8], const struct activations *in, 
             /* Without m the fma adds a zero, which can change the sign of a zero v
              * and nothing in y. */
             float v = fmaf(w[j].m, (float)inputs, w[j].d * (float)sum);
-            sums[t] = fmaf(in->q8_32.scale[row * 8 + (size_t)j], v, sums[t]);
+            sums[t] = fmaf(in->scale[row * 8 + (size_t)j], v, sums[t]);
         }
     }
 }
 
-static void add_float_block(const float w[SUPER_BLOCK], const struct activations *in, int b,
+static void add_float_block(const float w[SUPER_BLOCK], const struct matmul_item *item, int b,
                             float *sums)
 {
-    for (int t = 0; t < in->tokens; t++) {
-        const float *x = in->f32 + ((size_t)b * (size_t)in->tokens + (size_t)t) * SUPER_BLOCK;
+    for (int t = 0; t < item->tokens; t++) {
+        const float *x = item->in->f32 + record_of(item, b, t) * SUPER_BLOCK;
         for (int i = 0; i < SUPER_BLOCK; i++) {
             sums[t] = fmaf(w[i], x[i], sums[t]);
         }
@@ -97,7 +107,7 @@ static void add_float_block(const float w[SUPER_BLOCK], const struct activations
 /* The sums of row r to where they go. */
 static void finish_row(const struct matmul_item *item, int r, const float *sums)
 {
-    for (int t = 0; t < item->in->tokens; t++) {
+    for (int t = 0; t < item->tokens; t++) {
         float *out = item->out + (size_t)t * item->out_step + r;
         float y = item->bias ? sums[t] + item->bias[r] : sums[t];
         *out = item->accumulate ? *out + y : y;
@@ -121,7 +131,7 @@ static const uint8_t *block_of(const struct matmul_item *item, int r, size_t at)
 
 static float *clear_sums(const struct matmul_item *item)
 {
-    memset(item->scratch, 0, (size_t)item->in->tokens * sizeof(float));
+    memset(item->scratch, 0, (size_t)item->tokens * sizeof(float));
     return item->scratch;
 }
 
@@ -133,7 +143,7 @@ static void matmul_256_ref(const struct matmul_item *item, uint32_t type)
             const size_t bytes = dtype_info(type)->block_bytes;
             struct unpacked_256 block;
             unpack_256_of(type)(block_of(item, r, (size_t)b * bytes), &block);
-            add_256(&block, item->in, b, sums);
+            add_256(&block, item, b, sums);
         }
         finish_row(item, r, sums);
     }
@@ -150,7 +160,7 @@ static void matmul_32_ref(const struct matmul_item *item, uint32_t type)
                 unpack_32_of(type)(block_of(item, r, at), &blocks[j]);
                 at += bytes;
             }
-            add_32(blocks, item->in, b, sums);
+            add_32(blocks, item, b, sums);
         }
         finish_row(item, r, sums);
     }
@@ -190,7 +200,7 @@ static void matmul_f32_ref(const struct matmul_item *item)
         for (int b = 0; b < item->in->blocks; b++) {
             float w[SUPER_BLOCK];
             copy_block(item, r, b, sizeof(w), (uint8_t *)w);
-            add_float_block(w, item->in, b, sums);
+            add_float_block(w, item, b, sums);
         }
         finish_row(item, r, sums);
     }
@@ -207,7 +217,7 @@ static void matmul_half_ref(const struct matmul_item *item, float (*to_float)(ui
             for (int i = 0; i < SUPER_BLOCK; i++) {
                 w[i] = to_float(halves[i]);
             }
-            add_float_block(w, item->in, b, sums);
+            add_float_block(w, item, b, sums);
         }
         finish_row(item, r, sums);
     }

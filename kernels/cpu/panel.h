@@ -103,7 +103,7 @@ ALWAYS_INLINE void panel_prefetch_out(const struct matmul_item *item, int r, int
 /* Bias, accumulation and the store of finished sums, rows [r, r + rows). */
 ALWAYS_INLINE void panel_store(const struct matmul_item *item, int r, int rows, float *sums)
 {
-    for (int t = 0; t < item->in->tokens; t++, sums += PANEL_ROWS) {
+    for (int t = 0; t < item->tokens; t++, sums += PANEL_ROWS) {
         float *out = item->out + (size_t)t * item->out_step + r;
         for (int i = 0; item->bias && i < rows; i++) {
             sums[i] += item->bias[r + i];

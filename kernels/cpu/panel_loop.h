@@ -33,11 +33,11 @@ static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
     const struct activations *in = item->in;
     struct panel_scratch *scratch = item->scratch;
     PANEL_TYPE *panel = (PANEL_TYPE *)scratch->panel;
-    const int tiles = DIV_UP(in->tokens, PANEL_TOKENS);
+    const int tiles = DIV_UP(item->tokens, PANEL_TOKENS);
     _Static_assert(sizeof(PANEL_TYPE) <= PANEL_BYTES, "a panel has a fixed place in scratch");
 
     for (int r = 0; r < item->rows; r += PANEL_ROWS) {
-        memset(scratch->sums, 0, (size_t)in->tokens * PANEL_ROWS * sizeof(float));
+        memset(scratch->sums, 0, (size_t)item->tokens * PANEL_ROWS * sizeof(float));
         for (int b = 0; b < in->blocks; b++) {
             const struct panel_source next = panel_next(item, r, b, block_bytes);
             const struct panel_source from = panel_complete(panel_source(item, r, b, block_bytes),
@@ -45,8 +45,8 @@ static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
             decode(from.bytes, from.stride, panel);
             PANEL_FINISH(panel);
             for (int n = 0, t = 0; n < tiles; n++) {
-                const int end = (int)((int64_t)in->tokens * (n + 1) / tiles);
-                const size_t at = (size_t)b * (size_t)in->tokens + (size_t)t;
+                const int end = (int)((int64_t)item->tokens * (n + 1) / tiles);
+                const size_t at = (size_t)b * (size_t)in->tokens + (size_t)(item->first_token + t);
                 float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
                 panel_prefetch(&next, n, tiles, block_bytes);
                 if (b == in->blocks - 1) {

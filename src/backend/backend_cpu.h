@@ -37,13 +37,14 @@ ALWAYS_INLINE struct cpu_backend *cpu_of(struct backend *backend)
     return (struct cpu_backend *)backend;
 }
 
-/* Rows [first_row, first_row + rows) of a matrix against all tokens of in; row t
- * of the results goes to row first_out + t of the product's buffer. */
+/* Rows [first_row, first_row + rows) of a matrix against tokens [first_token,
+ * first_token + tokens) of in; the results of token t go to row first_out + t of the
+ * product's buffer. */
 struct matmul_part {
     const struct backend_product *product;
     const void *matrix; /* its first row */
     const struct activations *in;
-    int first_row, rows, first_out;
+    int first_row, rows, first_token, tokens, first_out;
 };
 void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul_part *part,
                           void *scratch);

@@ -1,17 +1,22 @@
 /*
- * cpu_matmul.c: cuts the matrices of a launch into items of consecutive rows
- * that workers claim. Each output is the work of one item, so the number of
- * threads changes no bit.
+ * cpu_matmul.c: cuts the matrices of a launch into items, consecutive rows
+ * against consecutive tokens, that workers claim. Each output is the work of one
+ * item, so the number of threads changes no bit.
  */
 #include "backend_cpu.h"
 
 enum { MAX_PRODUCTS = 4, PANEL_ROWS = 16, MOST_ITEM_ROWS = 128, ITEMS_PER_THREAD = 8 };
 
+/* Of one item. Inputs of more would not stay in the last cache from one panel of
+ * rows to the next: the items of a block of tokens are claimed one after the other,
+ * so that all workers meet the same inputs, and weights are read once a block. */
+enum { MOST_ITEM_TOKENS = 384 };
+
 struct matmul_job {
     struct cpu_backend *backend;
     const struct activations *in;
     const struct backend_product *products;
-    int count, item_rows;
+    int count, item_rows, token_blocks;
     int first_item[MAX_PRODUCTS + 1];
 };
 
@@ -31,11 +36,14 @@ void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul
     const struct backend_product *product = part->product;
     const struct backend_matrix *matrix = product->matrix;
     const size_t step = (size_t)product->out->width;
+    const size_t first_out = (size_t)(part->first_out + part->first_token);
     struct matmul_item item = {
         .row_bytes = dtype_row_bytes(matrix->type, (uint64_t)matrix->width),
         .rows = part->rows,
         .in = part->in,
-        .out = product->out->data + (size_t)part->first_out * step + part->first_row,
+        .first_token = part->first_token,
+        .tokens = part->tokens,
+        .out = product->out->data + first_out * step + part->first_row,
         .out_step = step,
         .bias = product->bias ? product->bias + part->first_row : NULL,
         .accumulate = product->accumulate,
@@ -46,12 +54,22 @@ void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul
     backend->kernels.matmul[matrix->type](&item);
 }
 
+/* Blocks are equal but for one token. */
+static int first_token(const struct matmul_job *job, int block)
+{
+    return (int)((int64_t)job->in->tokens * block / job->token_blocks);
+}
+
 static void matmul_item(void *context, int item, int worker)
 {
     const struct matmul_job *job = context;
+    const int block_items = job->first_item[job->count];
     struct matmul_part part = {.in = job->in};
     int p = 0;
 
+    part.first_token = first_token(job, item / block_items);
+    part.tokens = first_token(job, item / block_items + 1) - part.first_token;
+    item %= block_items;
     while (item >= job->first_item[p + 1])
         p++;
     part.product = &job->products[p];
@@ -74,8 +92,9 @@ void cpu_matmul(struct backend *base, const struct backend_activations *in,
         backend_count_product(base, products[p].matrix, in->view.tokens);
     }
     job.item_rows = backend_cpu_item_rows(backend, rows);
+    job.token_blocks = DIV_UP(in->view.tokens, MOST_ITEM_TOKENS);
     for (int p = 0; p < count; p++)
         job.first_item[p + 1] = job.first_item[p] + DIV_UP(products[p].matrix->rows, job.item_rows);
-    backend_cpu_run(backend, job.first_item[count], matmul_item, &job,
+    backend_cpu_run(backend, job.first_item[count] * job.token_blocks, matmul_item, &job,
                     &backend->base.profile.matmul);
 }

@@ -183,6 +183,7 @@ static void product_item(void *context, int item, int worker)
         .first_row = item % job->items_each[p] * job->item_rows,
         .first_out = job->routing->first[expert],
     };
+    part.tokens = part.in->tokens;
     part.rows = MIN(job->item_rows, matrix->rows - part.first_row);
     backend_cpu_multiply(job->backend, &part, backend_cpu_scratch(job->backend, worker));
 }

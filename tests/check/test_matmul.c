@@ -193,7 +193,7 @@ static void expect_near_exact(const struct matmul_case *c, matmul_kernel *kernel
         for (int t = 0; t < c->tokens; t++) {
             double exact = 0, size = 0;
             for (int i = 0; i < c->width; i++) {
-                double x = input_of(&data.in, t, i);
+                double x = input_of(&data.in, c->before + t, i);
                 exact += w[i] * x;
                 size += (fabs(w[i]) + 2 * offset[i]) * fabs(x);
             }
@@ -320,7 +320,7 @@ static void broken_never_wide(const struct matmul_item *item)
 static void broken_last_bit(const struct matmul_item *item)
 {
     honest(item);
-    float *last = item->out + (size_t)(item->in->tokens - 1) * item->out_step + item->rows - 1;
+    float *last = item->out + (size_t)(item->tokens - 1) * item->out_step + item->rows - 1;
     *last = nextafterf(*last, INFINITY);
 }
 

@@ -118,6 +118,7 @@ static void multiply_on_cpu(const Product &p, const Inputs &in, int e, int first
     item.weights = p.weights.data() + size_t(e) * size_t(p.rows) * item.row_bytes;
     item.rows = p.rows;
     item.in = &view;
+    item.tokens = count;
     item.out = &out[size_t(first) * p.step];
     item.out_step = p.step;
     item.bias = p.product.bias ? p.bias.data() : nullptr;

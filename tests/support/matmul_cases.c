@@ -225,6 +225,8 @@ struct matmul_case case_random_matmul(uint64_t *state, uint32_t type)
         .type = type,
         .rows = 1 + case_below(state, 40),
         .tokens = 1 + case_below(state, 33),
+        .before = case_below(state, 2) * case_below(state, 9),
+        .behind = case_below(state, 2) * case_below(state, 9),
         .inputs = (enum case_inputs)case_below(state, INPUTS_KINDS),
         .weights = (enum case_weights)case_below(state, WEIGHTS_KINDS),
         .bias = case_below(state, 2),
@@ -249,10 +251,11 @@ const char *case_describe(const struct matmul_case *c)
 {
     static char text[200];
     snprintf(text, sizeof(text),
-             "type %u, %d rows, width %d, %d tokens, inputs %d, weights %d, bias %d, "
+             "type %u, %d rows, width %d, %d tokens behind %d and before %d, inputs %d, weights "
+             "%d, bias %d, "
              "accumulate %d, at start %d, seed %llu",
-             c->type, c->rows, c->width, c->tokens, c->inputs, c->weights, c->bias, c->accumulate,
-             c->at_start, (unsigned long long)c->seed);
+             c->type, c->rows, c->width, c->tokens, c->before, c->behind, c->inputs, c->weights,
+             c->bias, c->accumulate, c->at_start, (unsigned long long)c->seed);
     return text;
 }
 
@@ -295,15 +298,16 @@ size_t case_first_difference(const float *a, const float *b, size_t count)
     return count;
 }
 
-/* Inputs of all tokens in the form of the type. */
+/* Inputs of all tokens, those around the item's too, in the form of the type. */
 static void make_activations(struct matmul_data *data, uint64_t *state)
 {
     const struct matmul_case *c = &data->c;
     unsigned form = activation_form_of(c->type);
-    data->storage = alloc_or_exit(activations_bytes(c->tokens, c->width, form));
+    const int tokens = c->before + c->tokens + c->behind;
+    data->storage = alloc_or_exit(activations_bytes(tokens, c->width, form));
     float *x = alloc_or_exit((size_t)c->width * sizeof(*x));
-    activations_layout(&data->in, data->storage, c->tokens, c->width, form);
-    for (int t = 0; t < c->tokens; t++) {
+    activations_layout(&data->in, data->storage, tokens, c->width, form);
+    for (int t = 0; t < tokens; t++) {
         case_fill_inputs(state, c->inputs, t, c->width, x);
         prepare_ref(x, t, &data->in);
     }
@@ -326,6 +330,8 @@ void case_data_open(struct matmul_data *data, const struct matmul_case *c)
         .row_bytes = bytes,
         .rows = c->rows,
         .in = &data->in,
+        .first_token = c->before,
+        .tokens = c->tokens,
         .out_step = rows + 3, /* a gap that must stay as it is */
         .bias = c->bias ? data->bias : NULL,
         .accumulate = c->accumulate,

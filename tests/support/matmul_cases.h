@@ -56,6 +56,7 @@ void case_fill_weights(uint64_t *state, uint32_t type, enum case_weights kind, s
 struct matmul_case {
     uint32_t type;
     int rows, width, tokens;
+    int before, behind; /* tokens of the inputs that are not the item's */
     enum case_inputs inputs;
     enum case_weights weights;
     bool bias, accumulate;
