@@ -151,6 +151,11 @@ SANITIZED := $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(filter $(BUILD)/tests/fu
 
 sanitized: $(SANITIZED) $(BUILD)/dllm
 
+# What uses threads, for ThreadSanitizer.
+THREAD_BUILD := $(BUILD)-thread
+THREAD_TESTS := pool meeting engine
+threads: $(THREAD_TESTS:%=$(BUILD)/tests/unit/test_%) $(BUILD)/dllm
+
 test: all tests tools cuda-tests
 	$(Q)$(MAKE) --no-print-directory BUILD=$(SAN_BUILD) SAN=address,undefined CUDA=0 sanitized
 	$(Q)$(MAKE) --no-print-directory BUILD=$(THREAD_BUILD) SAN=thread CUDA=0 threads
