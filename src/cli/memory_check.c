@@ -42,9 +42,17 @@ static const char *describe(const struct memory_need *need, char out[80])
 
 int memory_check(const struct dllm_engine *engine, const struct memory_need *need)
 {
-    struct dllm_model_info info;
     struct dllm_machine machine;
-    char all[32], work[32], available[32], canvases[80];
+
+    dllm_machine(&machine);
+    return memory_check_against(engine, need, machine.memory_available_bytes);
+}
+
+int memory_check_against(const struct dllm_engine *engine, const struct memory_need *need,
+                         uint64_t available)
+{
+    struct dllm_model_info info;
+    char all[32], work[32], usable[32], canvases[80];
     uint64_t total;
 
     dllm_engine_info(engine, &info);
@@ -52,10 +60,9 @@ int memory_check(const struct dllm_engine *engine, const struct memory_need *nee
      * model that it shares, the CPU's layers count here. */
     if (need->force || info.host_bytes == 0)
         return CLI_OK;
-    dllm_machine(&machine);
     total = memory_total(need, info.host_bytes);
     /* What sessions hold is no longer available, but theirs. */
-    if (machine.memory_available_bytes == 0 || total <= machine.memory_available_bytes + need->held)
+    if (available == 0 || total <= available + need->held)
         return CLI_OK;
     return cli_fail(
         CLI_FAILURE,
@@ -64,8 +71,7 @@ int memory_check(const struct dllm_engine *engine, const struct memory_need *nee
         "canvas%s%s%s, or insist with --force",
         info.device_is_gpu ? "what the CPU has of the model" : "the model",
         out_size_text(total, all), out_size_text(all_sessions(need), work),
-        describe(need, canvases),
-        out_size_text(machine.memory_available_bytes + need->held, available),
+        describe(need, canvases), out_size_text(available + need->held, usable),
         need->sessions > 1 ? ", fewer at once (--parallel)" : "",
         need->cached ? ", no cache (--cache none)" : "",
         need->guided ? ", no guidance (--cfg-scale 0)" : "");

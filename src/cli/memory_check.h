@@ -28,4 +28,8 @@ uint64_t memory_total(const struct memory_need *need, uint64_t weight_bytes);
  * the exit code after a message that says what would make it smaller. */
 int memory_check(const struct dllm_engine *engine, const struct memory_need *need);
 
+/* The same where so many bytes are available; 0: that is not known. */
+int memory_check_against(const struct dllm_engine *engine, const struct memory_need *need,
+                         uint64_t available);
+
 #endif

@@ -131,45 +131,62 @@ static void test_total(void **state)
     assert_true(memory_total(&need, 7) == UINT64_MAX);
 }
 
+/* available 0: what the machine has. */
 static int check(const struct dllm_engine *engine, const struct memory_need *need,
-                 struct cli_capture *capture)
+                 uint64_t available, struct cli_capture *capture)
 {
     int code;
 
     *capture = (struct cli_capture){0};
     cli_capture_errors(capture);
-    code = memory_check(engine, need);
+    code = available ? memory_check_against(engine, need, available) : memory_check(engine, need);
     cli_capture_errors(NULL);
     return code;
 }
 
-/* A session of half of what is available fits, four do not, unless they are there
- * already; the message names what makes it smaller. */
+/* What fits with its last byte, and what does not by one; sessions that are there
+ * already count once; the message names what makes it smaller. */
 static void test_refusal(void **state)
 {
+    const uint64_t gib = 1 << 30;
     struct dllm_engine *engine = open_demo();
+    struct dllm_model_info info;
     struct cli_capture capture;
-    struct dllm_machine machine;
-    struct memory_need need = {.canvas = 60};
+    struct memory_need need = {.canvas = 60, .workspace = gib};
 
     (void)state;
-    dllm_machine(&machine);
-    need.workspace = machine.memory_available_bytes / 2;
-    assert_int_equal(check(engine, &need, &capture), CLI_OK);
+    dllm_engine_info(engine, &info);
+    assert_int_equal(check(engine, &need, gib + info.host_bytes, &capture), CLI_OK);
+    assert_int_equal(check(engine, &need, gib + info.host_bytes - 1, &capture), CLI_FAILURE);
     need.sessions = 4;
-    assert_int_equal(check(engine, &need, &capture), CLI_FAILURE);
+    assert_int_equal(check(engine, &need, 4 * gib, &capture), CLI_FAILURE);
+    assert_non_null(strstr(capture.message, "4.00 GiB of memory are available"));
     assert_non_null(strstr(capture.message, "for 4 canvases of 60 positions"));
     assert_non_null(strstr(capture.message, "(--parallel), or insist with --force"));
-    need.held = 4 * need.workspace;
-    assert_int_equal(check(engine, &need, &capture), CLI_OK);
-    /* Half as much again as there was: other programs give and take meanwhile. */
-    need = (struct memory_need){
-        .canvas = 60, .workspace = 3 * need.workspace, .guided = true, .cached = true};
-    assert_int_equal(check(engine, &need, &capture), CLI_FAILURE);
+    need.held = gib;
+    assert_int_equal(check(engine, &need, 3 * gib + info.host_bytes, &capture), CLI_OK);
+    assert_int_equal(check(engine, &need, 3 * gib, &capture), CLI_FAILURE);
+    need = (struct memory_need){.canvas = 60, .workspace = gib, .guided = true, .cached = true};
+    assert_int_equal(check(engine, &need, gib, &capture), CLI_FAILURE);
     assert_non_null(strstr(capture.message, "for 2 canvases of 60 positions"));
     assert_non_null(strstr(capture.message, "(--cache none), no guidance (--cfg-scale 0), or"));
     need.force = true;
-    assert_int_equal(check(engine, &need, &capture), CLI_OK);
+    assert_int_equal(check(engine, &need, gib, &capture), CLI_OK);
+    dllm_engine_close(engine);
+}
+
+/* Breaks if the machine's own memory is not what a run is compared with: nothing fits
+ * everywhere, exbibytes nowhere. */
+static void test_this_machine(void **state)
+{
+    struct dllm_engine *engine = open_demo();
+    struct cli_capture capture;
+    struct memory_need need = {.canvas = 60};
+
+    (void)state;
+    assert_int_equal(check(engine, &need, 0, &capture), CLI_OK);
+    need.workspace = UINT64_MAX / 4;
+    assert_int_equal(check(engine, &need, 0, &capture), CLI_FAILURE);
     dllm_engine_close(engine);
 }
 
@@ -178,7 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generation),      cmocka_unit_test(test_score),
         cmocka_unit_test(test_beyond_counting), cmocka_unit_test(test_total),
-        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_refusal),         cmocka_unit_test(test_this_machine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
