@@ -37,7 +37,7 @@ class Browser:
         self.call("Log.enable")
         self.size(width, height)
 
-    def _message(self, timeout=60):
+    def _message(self, timeout=300):
         end = time.time() + timeout
         while b"\0" not in self.data:
             assert time.time() < end, "the browser does not answer"
@@ -70,7 +70,7 @@ class Browser:
         # A change behind the # alone would not load the page again.
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url="file://" + os.path.abspath(path) + "#" + state)
-        end = time.time() + 30
+        end = time.time() + 300
         while self.ask("document.readyState + location.protocol") != "completefile:":
             assert time.time() < end, "the page does not load"
             time.sleep(0.05)

@@ -13,6 +13,7 @@ import time
 
 import pyte
 
+PATIENCE = 300  # seconds until what does not come is a hang, on the busiest machine
 ENTER, LEAVE, FRAME = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?2026l"
 LONGEST = max(len(ENTER), len(LEAVE), len(FRAME))
 
@@ -87,7 +88,7 @@ class Terminal:
         self._take(data)
         return bool(data)
 
-    def until(self, condition, timeout=30):
+    def until(self, condition, timeout=PATIENCE):
         """Reads until condition() holds; an AssertionError shows the screen if it never does."""
         end = time.time() + timeout
         while not condition():
@@ -97,8 +98,12 @@ class Terminal:
             assert more, f"the program ended; the screen:\n{self.text()}"
             assert time.time() < end, f"waited {timeout} s; the screen:\n{self.text()}"
 
-    def shows(self, text, timeout=30):
+    def shows(self, text, timeout=PATIENCE):
         self.until(lambda: text in self.text(), timeout)
+
+    def edits(self):
+        """Whether the program reads keys instead of lines."""
+        return not termios.tcgetattr(self.fd)[3] & termios.ICANON
 
     def type(self, text):
         os.write(self.fd, text.encode())
@@ -112,7 +117,7 @@ class Terminal:
     def send(self, number):
         os.kill(self.pid, number)
 
-    def finish(self, timeout=60):
+    def finish(self, timeout=PATIENCE):
         """Reads to the end; the exit code, or minus the signal's number."""
         end = time.time() + timeout
         while self.read(0.1) and time.time() < end:

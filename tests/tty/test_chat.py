@@ -3,7 +3,6 @@
 import json
 import os
 import tempfile
-import time
 
 import check
 from check import DLLM, environment, equal
@@ -23,14 +22,15 @@ def chat(home, *arguments, **env):
 
 
 def prompt(terminal):
-    """Waits until a line can be typed."""
+    """Waits until a line can be typed: the editor shows its prompt before it takes over the echo."""
     terminal.until(lambda: terminal.screen is terminal.main and
-                   terminal.lines()[terminal.screen.cursor.y] == ">")
-    time.sleep(0.1)  # the editor shows its prompt before it takes over the echo
+                   terminal.lines()[terminal.screen.cursor.y] == ">" and (terminal.edits() or not EDITOR))
 
 
 def ask(terminal, line, answer):
+    before = len(terminal.output)
     terminal.type(line + "\n")
+    terminal.until(lambda: b"\n" in terminal.output[before:])  # the line was taken: what comes is its answer
     terminal.shows(answer)
     prompt(terminal)
 
@@ -50,6 +50,7 @@ def test_a_conversation():
         ask(terminal, "What is the capital of France?", "\nParis\n")
         terminal.type("/qiut\n")
         terminal.shows('"/qiut" is no command')
+        prompt(terminal)
         terminal.type("\x04")
         equal(terminal.finish(), 1)
         with open(f"{home}/s.json", encoding="utf-8") as file:

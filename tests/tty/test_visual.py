@@ -83,10 +83,12 @@ def test_only_changed_rows_are_written():
 def test_resize_under_way():
     """Would break: rows of the old width, a window that loses what is being resolved."""
     terminal = run(STORY, "-n", "400", "--no-early-stop", "--block-length", "40", "--steps", "40",
-                   "--pause", "30")
+                   "--pause", "100")
     terminal.until(lambda: len(terminal.frames) > 4)
+    terminal.send(signal.SIGSTOP)
     terminal.resize(12, 30)
     before = len(terminal.frames)
+    terminal.send(signal.SIGCONT)
     terminal.until(lambda: len(terminal.frames) > before + 1)
     assert any("lines 1 to 7 of" in line or "masks left" in line
                for line in terminal.frames[-1][0])
