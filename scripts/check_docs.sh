@@ -39,7 +39,7 @@ for page in "${pages[@]}"; do
     for block in "$scratch"/blocks/*; do
         [ -e "$block" ] || continue
         blocks=$((blocks + 1))
-        output=$(cd "$scratch" && timeout 120 bash -eu "$block" 2>&1 </dev/null) || {
+        output=$(cd "$scratch" && timeout 900 bash -eu "$block" 2>&1 </dev/null) || {
             echo "$page, commands at ${block##*-line-}:"
             tail -n 5 <<<"$output"
             bad=1

@@ -43,7 +43,7 @@ run_one() { # logs test mode build order seed
     local log=$1/$2.$3 status began=$EPOCHREALTIME
     local -a command=("$BUILD/cuda-$4/$2")
     [ "$2" != transcripts ] || command=(env DLLM="$BUILD/cuda-$4/dllm" tests/cli/run.sh tests/gpu/*.t)
-    EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 300 "${command[@]}" >"$log" 2>&1 </dev/null
+    EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 900 "${command[@]}" >"$log" 2>&1 </dev/null
     status=$?
     awk -v name="$2 ($3)" -v status=$status -v a="$began" -v b="$EPOCHREALTIME" '
         /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p = $1; f = $3 }

@@ -181,7 +181,10 @@ ended() {
     "$root/scripts/convert" waiting x.gguf 2>log &
     # It listens once it is no longer the shell's copy, which caught the signal too.
     until [ "$(cat /proc/$!/comm)" = convert ] &&
-        ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & 0x4000)); do sleep 0.05; done
+        ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & 0x4000)); do
+        kill -0 $! || return 1
+        sleep 0.05
+    done
     kill -TERM $!
     wait $!
     code=$?

@@ -70,7 +70,7 @@ else
 fi
 zsh_completes() { # line, what it must become
     local shown
-    shown=$(timeout 60 zsh -f tests/scripts/complete.zsh "$prefix/share/zsh/site-functions" "$1")
+    shown=$(timeout 600 zsh -f tests/scripts/complete.zsh "$prefix/share/zsh/site-functions" "$1")
     [[ $shown == *"$2"* ]] || {
         echo "$shown"
         return 1
