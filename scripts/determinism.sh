@@ -3,8 +3,8 @@
 # scores that tests/model/test_determinism prints, and the answers to a batch in two orders and in shards.
 # usage: scripts/determinism.sh [-w FOLDER] [COMPILER:FLAGS]...
 #   -w   where the builds lie (build/determinism); they are made again only where sources changed
-# Without builds named: gcc:-O1 gcc:-O2 gcc:-O3 clang:-O1 clang:-O2 clang:-O3. Prints a line for each build; exit
-# status 1 when any differs from the first.
+# Without builds named: gcc:-O1 gcc:-O2 gcc:-O3 clang:-O1 clang:-O2 clang:-O3. Prints the hashes of the first build
+# and a line for each, with a hash of its hashes; exit status 1 when any differs from the first.
 set -eu
 cd "$(dirname "$0")/.."
 work=build/determinism
@@ -49,6 +49,7 @@ for setting in "$@"; do
         echo "$setting: orders and shards of a batch differ"
         bad=1
     fi
+    [ -n "$first" ] || sed 's/^/    /' "$build.hashes"
     first=${first:-$build.hashes}
     if cmp -s "$first" "$build.hashes"; then
         echo "$setting: $(sha256sum <"$build.hashes" | cut -c1-16), $(wc -l <"$build.hashes") hashes"

@@ -18,7 +18,7 @@ struct bytes {
 static void put(struct bytes *out, const void *data, size_t size)
 {
     if (out->capacity - out->size < size && !out->failed) {
-        size_t capacity = 2 * out->capacity + size;
+        size_t capacity = 2 * (out->capacity + size);
         uint8_t *grown = realloc(out->data, capacity);
 
         out->failed = !grown;
