@@ -114,14 +114,23 @@ for name in "$@"; do
     [ "$found" = 0 ] || bad=1
 done
 
-# The smallest inputs first; what is too large to keep in the tree is left out.
-if [ -n "$keep" ]; then
-    for name in "$@"; do
-        small=$work/$name/small
-        rm -rf "$small" && mkdir "$small"
-        "$build/tests/fuzz/fuzz_$name" -merge=1 -max_len=4096 "$small" "tests/fuzz/corpus/$name" \
-            "$work/$name/inputs" >/dev/null 2>&1 || true
-        cp -n "$small"/* "tests/fuzz/corpus/$name/"
+# Copies to the corpus what covers more than it does already, as few files as that takes; what is too large to
+# keep in the tree is left out.
+keep_covering() { # name
+    local small=$work/$1/small most=4096 file
+    [ "$1" != model ] || most=65536
+    rm -rf "$small"
+    cp -r "tests/fuzz/corpus/$1" "$small"
+    "$build/tests/fuzz/fuzz_$1" -set_cover_merge=1 -max_len=131072 "$small" "$work/$1/inputs" >"$small.log" 2>&1 || {
+        tail -n 5 "$small.log"
+        return 1
+    }
+    find "$small" -type f -size +${most}c -delete
+    for file in "$small"/*; do
+        [ -e "tests/fuzz/corpus/$1/${file##*/}" ] || cp "$file" "tests/fuzz/corpus/$1/"
     done
+}
+if [ -n "$keep" ]; then
+    for name in "$@"; do keep_covering "$name" || bad=1; done
 fi
 exit $bad
