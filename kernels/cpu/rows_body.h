@@ -68,13 +68,22 @@ static void rope_halves(float *x, const float *angles, int pairs)
     }
 }
 
+/* Rounded by itself, whatever is done with it. */
+ALWAYS_INLINE float product(float x, float y)
+{
+    float result = x * y;
+
+    HIDE_FLOAT(result);
+    return result;
+}
+
 static void rope_adjacent(float *x, const float *angles, int pairs)
 {
     for (int i = 0; i < pairs; i++) {
         float a = x[2 * i], b = x[2 * i + 1], c = angles[2 * i], s = angles[2 * i + 1];
 
-        x[2 * i] = a * c - b * s;
-        x[2 * i + 1] = a * s + b * c;
+        x[2 * i] = product(a, c) - product(b, s);
+        x[2 * i + 1] = product(a, s) + product(b, c);
     }
 }
 

@@ -14,6 +14,15 @@
 #define ALIGNED(bytes)           __attribute__((aligned(bytes)))
 #define PACKED                   __attribute__((packed))
 
+/* Hides from the compiler how a float came about. gcc 12 at -O3 joins products, sums
+ * and differences in turn into one instruction that rounds once (vfmaddsub), in spite of
+ * -ffp-contract=off; scripts/check_isa.sh looks for it. */
+#if defined(__x86_64__)
+#define HIDE_FLOAT(x) __asm__("" : "+x"(x))
+#else
+#define HIDE_FLOAT(x) ((void)0)
+#endif
+
 #define PRAGMA(text) _Pragma(#text)
 /* Unrolls the loop that follows n times; clang and gcc spell it alike here. */
 #define UNROLL(n) PRAGMA(GCC unroll n)

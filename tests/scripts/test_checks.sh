@@ -139,6 +139,18 @@ void f(float *x) { _mm512_storeu_ps(x, _mm512_add_ps(_mm512_loadu_ps(x), _mm512_
 expect_caught "AVX-512 in an AVX2 object" "wide_avx2.o has AVX-512 or VNNI code" "${isa[@]}"
 mv "$tree/build/obj/kernels/wide_avx2.o" "$tree/build/obj/kernels/wide_avxvnni.o"
 expect_caught "AVX-512 in an AVX-VNNI object" "wide_avxvnni.o has AVX-512 code" "${isa[@]}"
+rm "$tree/build/obj/kernels/wide_avxvnni.o"
+echo '#include <immintrin.h>
+__m256 f(__m256 a, __m256 b, __m256 c) { return _mm256_fmaddsub_ps(a, b, c); }' >"$tree/joined.c"
+for level in avx2 avxvnni avx512vnni; do
+    compile kernels/joined_$level.o -mavx2 -mfma <"$tree/joined.c"
+    expect_caught "a product and a sum joined, $level" "products joined with sums" "${isa[@]}"
+    rm "$tree/build/obj/kernels/joined_$level.o"
+done
+# gcc 12 joined them here at -O3, in spite of -ffp-contract=off.
+gcc -std=c11 -O3 -ffp-contract=off -mavx2 -mfma -mf16c -Isrc/base -Isrc/format -Iinclude -Ikernels/cpu \
+    -c kernels/cpu/rows_avx2.c -o "$tree/build/obj/kernels/rows_avx2.o"
+expect_clean "gcc -O3 joins nothing in the kernels of a row" "${isa[@]}"
 
 # Documentation: a tree of its own, with a program that does nothing.
 documented() {
