@@ -184,9 +184,12 @@ def parity_table():
 
 
 def divergence_table():
-    sides = ("ours", "peer", "demo_ours", "demo_peer")
-    return table(["type", "random weights: dllm", "llama.cpp", "demo model: dllm", "llama.cpp"],
-                 [[row["type"]] + ["%.2e" % row[side] if side in row else "not measured" for side in sides]
+    def cells(row, model):
+        ratio = "%.3f ± %.3f" % (row[model + "ratio"], row[model + "error"]) if model + "ratio" in row else "not measured"
+        return ["%.2e" % row[model + "ours"], "%.2e" % row[model + "peer"], ratio]
+
+    return table(["type", "random weights: dllm", "llama.cpp", "ratio", "demo model: dllm", "llama.cpp", "ratio"],
+                 [[row["type"]] + cells(row, "") + cells(row, "demo_")
                   for _, result in results.read("divergence") for row in result["rows"]])
 
 

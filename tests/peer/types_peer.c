@@ -3,7 +3,7 @@
  * llama.cpp's library, and the logits of that file, through dllm and through
  * llama.cpp, are compared with those of its expansion to F32 (the truth).
  *
- * usage: types_peer SCRATCH MODEL...
+ * usage: types_peer [-c CANVASES] SCRATCH MODEL...
  *        types_peer encode IN OUT TYPE
  *
  * The second only writes the file whose matrices are of that type; TYPE F32 expands
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANVASES = 16, MOST_PATH = 4000 }; /* of all models together */
+enum { CANVASES = 16, MOST_CANVASES = 1000, MOST_PATH = 4000 }; /* of all models together */
 /* The ratio that Student's t of CANVASES - 1 degrees of freedom passes once in 770
  * times: with nineteen types, chance alone fails one run in 40. (With the normal
  * distribution's 3.0 and eight canvases it was one in six.) */
@@ -100,17 +100,24 @@ static const char *add_model(const char *scratch, const char *model, uint32_t ty
     return why;
 }
 
-static int compare_type(const char *scratch, char **models, int count, uint32_t type)
+/* What is compared: models, and canvases of each. */
+struct task {
+    const char *scratch;
+    char **models;
+    int count, canvases;
+};
+
+static int compare_type(const struct task *task, uint32_t type)
 {
     struct sums sums = {0};
     double mean, error;
     bool good;
 
-    for (int i = 0; i < count; i++) {
-        const char *why = add_model(scratch, models[i], type, CANVASES / count, &sums);
+    for (int i = 0; i < task->count; i++) {
+        const char *why = add_model(task->scratch, task->models[i], type, task->canvases, &sums);
 
         if (why) {
-            printf("FAILED %s, %s: %s\n", dllm_type_name(type), models[i], why);
+            printf("FAILED %s, %s: %s\n", dllm_type_name(type), task->models[i], why);
             return 1;
         }
     }
@@ -133,11 +140,28 @@ static int encode(const char *in, const char *out, const char *name)
     return 1;
 }
 
+/* Takes "-c CANVASES" away; false: the number makes no sense. */
+static bool take_canvases(int *argc, char ***argv, int *canvases)
+{
+    char *end;
+    long value;
+
+    if (*argc < 3 || strcmp((*argv)[1], "-c") != 0)
+        return true;
+    value = strtol((*argv)[2], &end, 10);
+    *canvases = (int)value;
+    *argc -= 2;
+    *argv += 2;
+    return *end == 0 && value >= 2 && value <= MOST_CANVASES;
+}
+
 int main(int argc, char **argv)
 {
-    const char *usage = "usage: types_peer SCRATCH MODEL... | encode IN OUT TYPE";
-    const char *why = argc < 3 ? usage : llama_peer_open(NULL);
-    int failed = 0, all = ARRAY_COUNT(types);
+    const char *usage = "usage: types_peer [-c CANVASES] SCRATCH MODEL... | encode IN OUT TYPE";
+    int failed = 0, all = ARRAY_COUNT(types), canvases = CANVASES;
+    bool good = take_canvases(&argc, &argv, &canvases) && argc >= 3;
+    const char *why = good ? llama_peer_open(NULL) : usage;
+    struct task task;
 
     if (why) {
         fprintf(stderr, "%s\n", why);
@@ -145,8 +169,9 @@ int main(int argc, char **argv)
     }
     if (argc == 5 && strcmp(argv[1], "encode") == 0)
         return encode(argv[2], argv[3], argv[4]);
+    task = (struct task){argv[1], argv + 2, argc - 2, MAX(canvases / (argc - 2), 2)};
     for (int i = 0; i < all; i++)
-        failed += compare_type(argv[1], argv + 2, argc - 2, types[i]);
+        failed += compare_type(&task, types[i]);
     printf("%d passed, %d failed\n", all - failed, failed);
     return failed != 0;
 }
