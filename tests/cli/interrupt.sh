@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command and interrupts it, as ctrl-c does, as soon as it listens to that; ends with its exit code.
 # usage: tests/cli/interrupt.sh [-u CONDITION] COMMAND [ARGUMENT]...
-#   -u CONDITION   not before this holds too: commands of the shell
+#   -u CONDITION   not before this holds too: commands of the shell, whose errors are not shown
 # No clock decides: not when a slow machine starts the command, and not what it has done by then.
 set -um # a job in the background has its own group then, and does not ignore SIGINT
 condition=true
@@ -22,7 +22,7 @@ pid=$!
 # Its own group is not ended with that of the test.
 trap 'kill -KILL "$pid"' TERM INT HUP
 while kill -0 "$pid" 2>/dev/null; do
-    if listens && eval "$condition"; then
+    if listens && eval "$condition" 2>/dev/null; then
         kill -INT "$pid"
         break
     fi

@@ -113,7 +113,7 @@ $ . "$tests/hub.sh"; touch hold; export cache; "$tests/interrupt.sh" -u '[ -n "$
 # Two pulls at once: one fetches, the other waits for it.
 $ . "$tests/hub.sh"; touch hold; dllm pull test/slow 2>first.err >first & first=$!
 > until_fetching slow; dllm pull test/slow 2>second.err >second & second=$!
-> until grep -q waiting second.err; do sleep 0.05; done; rm hold; wait $first $second
+> until grep -qs waiting second.err; do sleep 0.05; done; rm hold; wait $first $second
 > cmp first second; cat second.err; grep -c '^/slow' requests.log
 % python3
 % curl
