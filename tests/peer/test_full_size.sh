@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A file of a model's real size (random blocks; LLaDA-8B: 4.9 GB, LLaDA-MoE: 4.2 GB): inspect, logits and run work on it, and memory in
+# A file of a model's real size (random blocks; LLaDA-8B: 4.9 GB, LLaDA-MoE: 4.5 GB): inspect, logits and run work on it, and memory in
 # use stays within 1.08 of the file. What would break: a size that overflows 32 bits, a copy of the weights.
 # usage: tests/peer/test_full_size.sh [llada|dream|llada-moe]
 # Exit status 77: not enough disk or memory for it.
