@@ -19,6 +19,9 @@ report() { # title, findings on stdin
 {
     report "lines over 100 columns" < <(LC_ALL=C.UTF-8 grep -nP '^.{101,}' $sources | cut -c1-90)
     report "tabs or blanks at a line's end" < <(grep -nP '\t|[ \t]+$' $sources | cut -c1-90)
+    report "asm outside ptx.cuh, or a launch with <<<>>>, which the emulator cannot read" < <(
+        grep -nE '(^|[^a-z_])asm[ (v]|<<<.*>>>' $(echo "$sources" | grep '^kernels/cuda/.*\.cuh\?$') /dev/null |
+            grep -vE '^kernels/cuda/ptx.cuh:|^[^:]*:[0-9]+: +\*|^[^:]*:[0-9]+: */\*' | cut -c1-90)
     report "files over 800 lines" < <(wc -l $sources | awk '$2 != "total" && $1 > 800')
     report "files that do not open with their purpose" < <(
         awk 'FNR == 1 && !/^\/[*\/]/ { print FILENAME }' $sources)

@@ -10,7 +10,7 @@ passed=0 failed=0
 # A minimal tree that breaks no rule.
 fresh() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree"/{include,src/base,src/format,src/text,src/model,src/cli,kernels/cpu,build/obj/src,build/obj/kernels}
+    mkdir -p "$tree"/{include,src/base,src/format,src/text,src/model,src/backend,src/cli,kernels/{cpu,cuda},build/obj/src,build/obj/kernels}
     printf '/* dllm.h: public. */\n\n/* One. */\nint dllm_one(void);\n' >"$tree/include/dllm.h"
     printf '/* status.h: errors. */\n#include "dllm.h"\n' >"$tree/src/base/status.h"
     printf '/* gguf.h: reader. */\n#include "status.h"\n' >"$tree/src/format/gguf.h"
@@ -73,9 +73,48 @@ fresh
 plant src/model/gone.c '#include "gone.h"'
 expect_caught "a header that is not there" "no header gone.h" "${layers[@]}"
 
+fresh
+plant kernels/cuda/k.cu '#include "gguf.h"'
+expect_caught "a GPU kernel includes the reader" "kernels/cuda may not include src/format/gguf.h" "${layers[@]}"
+fresh
+plant kernels/cuda/k.cuh '#include "cuda_emu.h"'
+expect_caught "a GPU kernel includes the emulator" "no header cuda_emu.h" "${layers[@]}"
+fresh
+plant kernels/cuda/k.cu '#include <cuda_runtime.h>'
+expect_caught "a GPU kernel includes CUDA itself" "only kernels/cuda/gpu.cuh may include <cuda_runtime.h>" "${layers[@]}"
+fresh
+plant src/model/card.c '#include <cuda_runtime_api.h>'
+expect_caught "the model includes CUDA" "only src/backend may include <cuda_runtime_api.h>" "${layers[@]}"
+fresh
+plant kernels/cuda/gpu.cuh '#include <cuda_runtime.h>\n#include "cuda_emu.h"'
+plant src/backend/gpu_rows.c '#include <cuda_runtime_api.h>'
+expect_clean "CUDA where it belongs" "${layers[@]}"
+
 style=(scripts/check_style.sh "$tree")
 fresh
 expect_clean "style, clean tree" "${style[@]}"
+plant kernels/cuda/k.cu "/* k.cu: a kernel. */\nstatic void f(void)\n{\n$(printf ';\\n%.0s' {1..150})}"
+expect_clean "a GPU kernel of 150 lines" "${style[@]}"
+plant kernels/cuda/k.cu "static void g(void)\n{\n$(printf ';\\n%.0s' {1..151})}"
+expect_caught "a GPU kernel of 151 lines" "functions over 80 lines" "${style[@]}"
+fresh
+plant kernels/cuda/k.cu '/* k.cu: a kernel. */\n\tint x;'
+expect_caught "a tab in a GPU kernel" "kernels/cuda/k.cu:2" "${style[@]}"
+fresh
+plant kernels/cuda/k.cuh "/* k.cuh: $(printf 'x%.0s' {1..100}) */"
+expect_caught "a long line in a GPU kernel" "over 100 columns" "${style[@]}"
+fresh
+plant kernels/cuda/k.cuh 'int x;'
+expect_caught "a GPU kernel without its purpose" "kernels/cuda/k.cuh" "${style[@]}"
+fresh
+plant kernels/cuda/k.cu '/* k.cu: a kernel. */\nasm volatile("bar.sync 0;");'
+expect_caught "PTX outside its file" "asm outside ptx.cuh" "${style[@]}"
+fresh
+plant kernels/cuda/ptx.cuh '/* ptx.cuh: PTX. */\nasm volatile("bar.sync 0;");'
+expect_clean "PTX in its file" "${style[@]}"
+plant kernels/cuda/k.cu '/* k.cu: a kernel. */\nk<<<1, 32>>>();'
+expect_caught "a launch that the emulator cannot read" "<<<>>>" "${style[@]}"
+fresh
 plant src/model/model.c "// $(printf 'x%.0s' {1..100})"
 expect_caught "a long line" "over 100 columns" "${style[@]}"
 fresh
