@@ -286,21 +286,37 @@ struct matmul_plan {
 /* Launches a plan; each type's is in one of the files matmul_*.cu. */
 template <uint32_t TYPE> cudaError_t launch_matmul(matmul_plan &plan);
 
+/* Blocks that a launch has for tiles of so many tokens, and of rows. Each expert adds less than a
+ * tile to what all tokens take, and has one of them at least. */
+static inline int tiles_of_tokens(const matmul_job &job, int tokens)
+{
+    if (job.first)
+        return job.tokens / tokens + (job.experts < job.tokens ? job.experts : job.tokens);
+    return (job.tokens + tokens - 1) / tokens;
+}
+
+static inline int tiles_of_rows(const matmul_job &job, int rows)
+{
+    int tiles = 0;
+
+    for (int p = 0; p < job.count; p++)
+        tiles += (job.parts[p].rows + rows - 1) / rows;
+    return tiles;
+}
+
 /* Launches the plan with blocks of this kind. */
 template <class Product> static cudaError_t launch_product(matmul_plan &plan)
 {
     constexpr size_t smem = sizeof(typename Product::memory);
     matmul_job &job = plan.job;
-    int y = 0, x = (job.tokens + Product::TOKENS - 1) / Product::TOKENS;
+    const int x = tiles_of_tokens(job, Product::TOKENS);
+    int y = 0;
 
     static_assert(smem <= SMEM_LIMIT, "fits every GPU");
     for (int p = 0; p < job.count; p++) {
         job.parts[p].first_tile = y;
         y += (job.parts[p].rows + Product::ROWS - 1) / Product::ROWS;
     }
-    /* Each expert adds less than a tile to what all tokens take, and has one of them at least. */
-    if (job.first)
-        x = job.tokens / Product::TOKENS + (job.experts < job.tokens ? job.experts : job.tokens);
     if (smem > 48 * 1024) {
         const cudaError_t error = allow_smem(multiply_tile<Product>, smem);
 

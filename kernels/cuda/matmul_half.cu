@@ -26,7 +26,8 @@ struct bf16_weights {
 template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
     typedef weight_rows<128, ALIGN> rows;
     static constexpr int TOKENS = TILE_TOKENS, ROWS = TOKENS >= 64 ? 128 : 64;
-    static constexpr int THREADS = ROWS * 2, VALUES = 64, STAGES = TOKENS >= 64 ? 3 : 5;
+    static constexpr int THREADS = ROWS * 2, VALUES = 64;
+    static constexpr int STAGES = TOKENS >= 128 ? 2 : TOKENS >= 64 ? 3 : 5;
 
     struct stage {
         unsigned char weights[ROWS * rows::PITCH];
@@ -110,10 +111,28 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
     }
 };
 
+/*
+ * Tiles of 128 tokens read weights from the cache half as often as those of 64, and a warp
+ * has sixteen products for nine loads from shared memory, not eight for five. But they
+ * leave half as many blocks, and one that is half empty costs as much as a full one. So
+ * they are taken for an even number of tiles of 64, and where a card's multiprocessors, of
+ * which large ones have about 128, all get one. That is a rule of thumb: no hardware has
+ * confirmed it.
+ */
+static bool wants_128_tokens(const matmul_plan &plan)
+{
+    const long long blocks =
+        (long long)tiles_of_tokens(plan.job, 128) * tiles_of_rows(plan.job, 128);
+
+    return (plan.typical + 63) / 64 % 2 == 0 && blocks >= 128;
+}
+
 template <class W, int ALIGN> static cudaError_t launch_half(matmul_plan &plan)
 {
     if (plan.typical <= 16)
         return launch_product<product_half<W, ALIGN, 16>>(plan);
+    if (wants_128_tokens(plan))
+        return launch_product<product_half<W, ALIGN, 128>>(plan);
     return launch_product<product_half<W, ALIGN, 64>>(plan);
 }
 

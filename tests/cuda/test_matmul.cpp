@@ -248,6 +248,14 @@ DEVICE_TEST(sizes_off_the_tiles)
                         WEIGHTS_RANDOM, true, true});
 }
 
+/* Breaks if a tile of 128 tokens, which launches of many blocks have, misplaces a row, a token
+ * or a piece of the width. */
+DEVICE_TEST(tiles_of_128_tokens)
+{
+    check_case({DTYPE_F16, 64 * 128 - 37, 72, 250, INPUTS_NORMAL, WEIGHTS_RANDOM, true, true});
+    check_case({DTYPE_BF16, 128 * 128 - 5, 33, 127, INPUTS_NORMAL, WEIGHTS_RANDOM, false, false});
+}
+
 /* Breaks if a row of floats that is no multiple of 16 bytes long is misread, or one that is. */
 DEVICE_TEST(float_rows_of_any_length)
 {
