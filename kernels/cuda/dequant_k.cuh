@@ -52,73 +52,51 @@ struct weights_q3_k : weights_256<block_q3_k, DTYPE_Q3_K, 256> {
     }
 };
 
-/* Six-bit scales and minimums of Q4_K and Q5_K: the first four stand in the low
- * bits of bytes 0..3 and 4..7; of the others bytes 8..11 have the low four bits,
- * and the top of bytes 0..3 and 4..7 the rest. */
-template <class W> struct packed_scales {
-    DECODE int scale(const typename W::block *b, int j)
+/* What Q4_K and Q5_K have in common: a nibble of each weight; six-bit scales and minimums,
+ * of which the first four stand in the low bits of bytes 0..3 and 4..7; of the others
+ * bytes 8..11 have the low four bits, and the top of bytes 0..3 and 4..7 the rest. */
+template <class Block, uint32_t ID> struct weights_45_k : weights_256<Block, ID, 32> {
+    static constexpr bool MINIMUMS = true;
+    typedef weights_of<Block, ID> base;
+
+    /* The nibbles of weights 32j + 4i .. + 3; i = 0..7. */
+    DECODE uint32_t nibbles(const Block *b, int j, int i)
+    {
+        return base::load(b->q + j / 2 * 32 + 4 * i) >> (j % 2 * 4) & 0x0f0f0f0fu;
+    }
+    DECODE int scale(const Block *b, int j)
     {
         const int low = b->scales[j % 4], four = b->scales[8 + j % 4];
 
         return j < 4 ? low & 63 : (four & 15) | (low >> 6 << 4);
     }
-    /* Each minimum of 32 weights twice. */
-    DECODE uint32_t minimums(const typename W::block *b, int c)
+    DECODE float dmin(const Block *b)
     {
-        const uint32_t six = W::load(b->scales + 4), four = W::load(b->scales + 8);
+        return half_value(b->dmin);
+    }
+    /* Each minimum of 32 weights twice. */
+    DECODE uint32_t minimums(const Block *b, int c)
+    {
+        const uint32_t six = base::load(b->scales + 4), four = base::load(b->scales + 8);
         const uint32_t high = (four >> 4 & 0x0f0f0f0fu) | (six >> 2 & 0x30303030u);
 
         return __byte_perm(six & 0x3f3f3f3fu, high, 0x1100u + 0x2222u * (unsigned)c);
     }
 };
 
-/* The nibbles of weights 32j + 4i .. + 3; i = 0..7. */
-template <class W> DECODE uint32_t k_nibbles(const typename W::block *b, int j, int i)
-{
-    return W::load(b->q + j / 2 * 32 + 4 * i) >> (j % 2 * 4) & 0x0f0f0f0fu;
-}
-
-struct weights_q4_k : weights_256<block_q4_k, DTYPE_Q4_K, 32> {
-    static constexpr bool MINIMUMS = true;
-
+struct weights_q4_k : weights_45_k<block_q4_k, DTYPE_Q4_K> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
-        return k_nibbles<weights_q4_k>(b, j, 4 * HALF + t);
-    }
-    DECODE int scale(const block *b, int j)
-    {
-        return packed_scales<weights_q4_k>::scale(b, j);
-    }
-    DECODE float dmin(const block *b)
-    {
-        return half_value(b->dmin);
-    }
-    DECODE uint32_t minimums(const block *b, int c)
-    {
-        return packed_scales<weights_q4_k>::minimums(b, c);
+        return nibbles(b, j, 4 * HALF + t);
     }
 };
 
-struct weights_q5_k : weights_256<block_q5_k, DTYPE_Q5_K, 32> {
-    static constexpr bool MINIMUMS = true;
-
+struct weights_q5_k : weights_45_k<block_q5_k, DTYPE_Q5_K> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const uint32_t high = load(b->high + 16 * HALF + 4 * t) >> j & 0x01010101u;
 
-        return k_nibbles<weights_q5_k>(b, j, 4 * HALF + t) | high << 4;
-    }
-    DECODE int scale(const block *b, int j)
-    {
-        return packed_scales<weights_q5_k>::scale(b, j);
-    }
-    DECODE float dmin(const block *b)
-    {
-        return half_value(b->dmin);
-    }
-    DECODE uint32_t minimums(const block *b, int c)
-    {
-        return packed_scales<weights_q5_k>::minimums(b, c);
+        return nibbles(b, j, 4 * HALF + t) | high << 4;
     }
 };
 
