@@ -15,8 +15,10 @@ EMU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc/base -Isrc/format -Isrc/backend -I
                 -Itests/support -Itests/cuda -Itests/cuda_emu -Itests/cuda_emu/checks -isystem $(CUDA_HEADERS)
 EMU_SAN := -fsanitize=address,alignment,bounds -fno-sanitize-recover=all
 # The compiler announces every access of a kernel, the race checks listen: no library of the compiler's.
+# Arrays in registers are no memory that they know, so the compiler checks indices itself.
+EMU_BOUNDS := -fsanitize=bounds -fno-sanitize-recover=all
 EMU_KERNELS_asan := $(EMU_SAN)
-EMU_KERNELS_race := -fsanitize=thread
+EMU_KERNELS_race := -fsanitize=thread $(EMU_BOUNDS)
 EMU_OTHERS_asan := $(EMU_SAN)
 EMU_TESTS := $(foreach mode,$(EMU_MODES),$(patsubst %.cpp,$(BUILD)/cuda-$(mode)/%,$(notdir $(CUDA_TEST_SRC) $(EMU_TEST_SRC))))
 
@@ -54,7 +56,7 @@ define emu_link
 	$(Q)$(CXX) -no-pie -pthread $(EMU_OTHERS_$(1)) $^ $(EMU_LINK_$(1)) $(JANSSON) $(EDIT_LIBS) $(LIBS) -o $@
 endef
 # Nothing refers to the race checks by name.
-EMU_LINK_race := -Wl,--undefined=emu_race_checks
+EMU_LINK_race := -Wl,--undefined=emu_race_checks $(EMU_BOUNDS)
 $(foreach mode,$(EMU_MODES),$(eval $(call emu_mode,$(mode))))
 
 # Everything but main, with the GPU: for tests of whole models.

@@ -146,7 +146,7 @@ static const Planted faults[] = {
     MATMUL(NEXT_ARRAY_IN_STRUCT, ORDERS | RACE, "cp.async destination before its wait"),
     MATMUL(SMEM_TOO_SMALL, SANITIZED, "outside device memory"),
     MATMUL(SMEM_NOT_ALLOWED, ALWAYS, nullptr),
-    MATMUL(REGISTER_INDEX, ASAN, nullptr),
+    MATMUL(REGISTER_INDEX, SANITIZED, "out of bounds"),
     MATMUL(CHUNK_NOT_LOADED, ALWAYS, "read of memory that nobody wrote yet: dynamic shared"),
     MATMUL(ADDS_TO_FRESH_MEMORY, ALWAYS, "read of memory that nobody wrote yet: global"),
     MATMUL(COPY_MISALIGNED, ALWAYS, "no multiple of 16"),
