@@ -615,6 +615,7 @@ struct dllm_product_options {
     int rows, width, tokens;
     int threads;           /* as in dllm_engine_options */
     const char *cpu_level; /* the same */
+    const char *device;    /* the same */
 };
 
 struct dllm_product;
@@ -625,18 +626,20 @@ DLLM_API enum dllm_status dllm_product_check(const struct dllm_product_options *
                                              struct dllm_error *error);
 
 /* Makes matrices enough that they leave no cache warm: more than the last-level
- * cache, but at most 1 GiB unless one is larger. On success *out must be
+ * cache, on a GPU 256 MiB, but at most 1 GiB unless one is larger. On success *out must be
  * destroyed with dllm_product_destroy, which takes NULL. */
 DLLM_API enum dllm_status dllm_product_create(const struct dllm_product_options *options,
                                               struct dllm_product **out, struct dllm_error *error);
 DLLM_API void dllm_product_destroy(struct dllm_product *product);
 
-/* Where its products run. Static storage. */
+/* Where its products run, as dllm_model_info tells it. Both live as long as the product. */
+DLLM_API const char *dllm_product_device(const struct dllm_product *product);
 DLLM_API const char *dllm_product_cpu_level(const struct dllm_product *product);
 DLLM_API int dllm_product_threads(const struct dllm_product *product);
 
-/* One product with the next matrix. *ceiling (may be NULL) is as from
- * dllm_engine_ceiling, the mean of just before and just after. */
+/* One product with the next matrix; on a GPU from the call to the result, its launch
+ * included. *ceiling (may be NULL) is as from dllm_engine_ceiling, the mean of just before
+ * and just after; 0 on a GPU. */
 DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
 
 /* ----------------------------------------------------------------- GPUs --- */

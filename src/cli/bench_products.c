@@ -88,6 +88,8 @@ static void print_head(struct product_bench *bench, const struct dllm_product *p
     if (bench->headed)
         return;
     bench->headed = true;
+    if (strcmp(dllm_product_device(product), "cpu") != 0)
+        printf("%s, ", dllm_product_device(product));
     printf("level %s, %d thread%s, %d repetitions\n\n", dllm_product_cpu_level(product),
            dllm_product_threads(product), dllm_product_threads(product) == 1 ? "" : "s",
            bench->reps);
@@ -113,8 +115,9 @@ static int add_result(struct product_bench *bench, const struct dllm_product *pr
 {
     const struct dllm_product_options *options = &bench->options;
     json_t *result =
-        json_pack("{s:s, s:i, s:i, s:i, s:s, s:i}", "type", dllm_type_name(options->type), "rows",
-                  options->rows, "width", options->width, "tokens", options->tokens, "cpu_level",
+        json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:i}", "type", dllm_type_name(options->type),
+                  "rows", options->rows, "width", options->width, "tokens", options->tokens,
+                  "device", dllm_product_device(product), "cpu_level",
                   dllm_product_cpu_level(product), "threads", dllm_product_threads(product));
 
     if (bench_add_json(result, samples) && !json_array_append(bench->results, result)) {
@@ -197,6 +200,8 @@ int bench_run_products(const struct opts *opts)
         return code;
     bench.options.threads = (int)opts->values[BENCH_THREADS].integer;
     bench.options.cpu_level = opts->values[BENCH_CPU_LEVEL].text;
+    bench.options.device =
+        cli_device_name(&opts->values[BENCH_DEVICE], &opts->values[BENCH_GPU_LAYERS]);
     if (opts->values[BENCH_JSON].given && !(bench.results = json_array()))
         return cli_fail(CLI_FAILURE, "out of memory");
     code = run_shapes(&bench);

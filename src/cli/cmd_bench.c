@@ -59,7 +59,6 @@ static const struct opt_conflict conflicts[] = {
     {BENCH_PRODUCTS, BENCH_FORCE, "without a model there is nothing to fit"},
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
-    {BENCH_PRODUCTS, BENCH_DEVICE, "products of random matrices are measured on the CPU"},
     {BENCH_PRODUCTS, BENCH_GPU_LAYERS, "without a model there are no layers"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},
 };

@@ -54,6 +54,33 @@ enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct ba
     return backend_cpu_create(threads, cpu_level, out, error);
 }
 
+enum dllm_status engine_refuse_level(const char *cpu_level, struct dllm_error *error)
+{
+    if (!cpu_level)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "a CPU level (%s) has no effect on a GPU; leave it out, or compute on the "
+                       "CPU (--device cpu)",
+                       cpu_level);
+}
+
+enum dllm_status engine_create_backend(const char *device, int threads, const char *cpu_level,
+                                       struct backend **out, struct dllm_error *error)
+{
+    enum choice choice;
+    int gpu;
+
+    TRY(parse(device, &choice, &gpu, error));
+    TRY(count_threads(threads, &threads, error));
+    if (choice == CHOICE_AUTO && !cpu_level &&
+        backend_cuda_create(0, threads, out, NULL) == DLLM_OK)
+        return DLLM_OK;
+    if (choice != CHOICE_GPU)
+        return engine_create_cpu(threads, cpu_level, out, error);
+    TRY(engine_refuse_level(cpu_level, error));
+    return backend_cuda_create(gpu, threads, out, error);
+}
+
 static enum dllm_status create_gpu(struct dllm_engine *engine, int gpu,
                                    const struct dllm_engine_options *options,
                                    struct dllm_error *error)

@@ -105,17 +105,6 @@ static void add_advice(const struct dllm_engine *engine, struct backend_range *r
                  engine->model.hparams.layers, layers);
 }
 
-static enum dllm_status refuse_level(const struct dllm_engine_options *options,
-                                     struct dllm_error *error)
-{
-    if (!options->cpu_level)
-        return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_USAGE,
-                       "a CPU level (%s) has no effect on a GPU; leave it out, or compute on "
-                       "the CPU (--device cpu)",
-                       options->cpu_level);
-}
-
 static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engine_options *options,
                              struct backend_range *ranges, struct dllm_error *error)
 {
@@ -127,7 +116,7 @@ static enum dllm_status load(struct dllm_engine *engine, const struct dllm_engin
 
     TRY(choose_first(engine, options->gpu_layers, ranges, &engine->place.layers_before, error));
     if (engine->place.layers_before == 0)
-        TRY(refuse_level(options, error));
+        TRY(engine_refuse_level(options->cpu_level, error));
     constants = constants_from(engine, gpu, engine->place.layers_before, ranges);
     constants.report = options->on_read;
     constants.context = options->context;

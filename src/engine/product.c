@@ -5,6 +5,7 @@
  */
 #include "device.h"
 
+#include "clock.h"
 #include "dtype.h"
 #include "machine.h"
 #include "rng.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 enum { PIECE_BYTES = 1 << 20, MOST_POOL_BYTES = 1 << 30 };
+/* More than the second-level cache of any GPU. */
+enum { GPU_POOL_BYTES = 256 << 20 };
 /* Beyond the matrices and canvases of any model; sizes stay within size_t. */
 enum { MOST_SIZE = 1 << 22 };
 
@@ -61,11 +64,17 @@ static void fill_random(char *data, size_t bytes)
     }
 }
 
+/* What the caches of the device hold. */
+static uint64_t cache_bytes(const struct dllm_product *product)
+{
+    return backend_is_host(product->backend) ? machine_cache_bytes() : GPU_POOL_BYTES;
+}
+
 static enum dllm_status make_weights(struct dllm_product *product, struct dllm_error *error)
 {
     const struct dllm_product_options *options = &product->options;
     size_t block = dtype_info(options->type)->block_bytes;
-    size_t pool = (size_t)MIN(machine_cache_bytes() + 1, (uint64_t)MOST_POOL_BYTES), bytes, piece;
+    size_t pool = (size_t)MIN(cache_bytes(product) + 1, (uint64_t)MOST_POOL_BYTES), bytes, piece;
 
     product->matrix_bytes =
         dtype_row_bytes(options->type, (uint64_t)options->width) * (size_t)options->rows;
@@ -80,6 +89,15 @@ static enum dllm_status make_weights(struct dllm_product *product, struct dllm_e
     for (size_t at = piece; at < bytes; at += piece)
         memcpy(product->weights + at, product->weights, MIN(piece, bytes - at));
     return DLLM_OK;
+}
+
+static enum dllm_status load_weights(const struct dllm_product *product, struct dllm_error *error)
+{
+    const struct backend_range range = {product->weights,
+                                        product->matrix_bytes * (uint64_t)product->count};
+    const struct backend_constants constants = {.ranges = &range, .count = 1};
+
+    return backend_load(product->backend, &constants, error);
 }
 
 static enum dllm_status make_buffers(struct dllm_product *product, struct dllm_error *error)
@@ -116,21 +134,19 @@ static float normal(uint32_t place)
 static enum dllm_status make_inputs(struct dllm_product *product, struct dllm_error *error)
 {
     const struct dllm_product_options *options = &product->options;
-    size_t width = (size_t)options->width, tokens = (size_t)options->tokens;
+    size_t width = (size_t)options->width;
     float *row = malloc(width * sizeof *row);
-    int32_t *ids = calloc(tokens, sizeof *ids);
-    const struct backend_matrix values = {DTYPE_F32, 1, options->width, row};
 
-    if (row && ids) {
-        for (size_t i = 0; i < width; i++)
-            row[i] = normal((uint32_t)i);
-        backend_embed(product->backend, &values, ids, options->tokens, product->x);
-        backend_prepare(product->backend, (struct backend_rows){product->x, 0, options->tokens},
-                        NULL, (uint64_t)1 << options->type, product->activations);
-    }
+    if (!row)
+        return status_no_memory(error, width * sizeof *row);
+    for (size_t i = 0; i < width; i++)
+        row[i] = normal((uint32_t)i);
+    for (int t = 0; t < options->tokens; t++)
+        backend_buffer_write(product->backend, product->x, t, 1, row);
+    backend_prepare(product->backend, (struct backend_rows){product->x, 0, options->tokens}, NULL,
+                    (uint64_t)1 << options->type, product->activations);
     free(row);
-    free(ids);
-    return row && ids ? DLLM_OK : status_no_memory(error, width * sizeof *row);
+    return DLLM_OK;
 }
 
 static enum dllm_status check_size(const char *name, int value, struct dllm_error *error)
@@ -175,8 +191,10 @@ enum dllm_status dllm_product_create(const struct dllm_product_options *options,
     if (!product)
         return status_no_memory(error, sizeof *product);
     product->options = *options;
-    TRY_GOTO(engine_create_cpu(options->threads, options->cpu_level, &product->backend, error));
+    TRY_GOTO(engine_create_backend(options->device, options->threads, options->cpu_level,
+                                   &product->backend, error));
     TRY_GOTO(make_weights(product, error));
+    TRY_GOTO(load_weights(product, error));
     TRY_GOTO(make_buffers(product, error));
     TRY_GOTO(make_inputs(product, error));
     *out = product;
@@ -196,6 +214,11 @@ void dllm_product_destroy(struct dllm_product *product)
     backend_destroy(product->backend);
     free(product->weights);
     free(product);
+}
+
+const char *dllm_product_device(const struct dllm_product *product)
+{
+    return backend_device_name(product->backend);
 }
 
 const char *dllm_product_cpu_level(const struct dllm_product *product)
@@ -228,14 +251,21 @@ struct dllm_products dllm_product_run(struct dllm_product *product, double *ceil
 {
     bool floats = backend_multiplies_floats(product->options.type);
     struct backend_profile profile;
+    double start, seconds;
 
     if (ceiling)
         *ceiling = backend_ceiling(product->backend, floats) / 2;
+    backend_wait(product->backend);
     backend_profile_reset(product->backend);
+    start = clock_seconds();
     multiply(product);
+    backend_wait(product->backend);
+    seconds = clock_seconds() - start;
     profile = backend_profile_read(product->backend);
+    if (backend_is_host(product->backend))
+        seconds = profile.matmul;
     if (ceiling)
         *ceiling += backend_ceiling(product->backend, floats) / 2;
-    return (struct dllm_products){profile.matmul, profile.int8_operations, profile.float_operations,
+    return (struct dllm_products){seconds, profile.int8_operations, profile.float_operations,
                                   profile.weight_bytes};
 }

@@ -169,8 +169,8 @@ $ dllm logits -m none.gguf --tokens 1 --out x.npy --device gpu:
 $ dllm score -m none.gguf --prompt a --answer b --device gpu:1a
 ! error: --device needs cpu, gpu, gpu:N (the number of a GPU, from 0) or auto, not "gpu:1a"
 = 2
-$ dllm bench --matmul Q4_K:256x256x1 --device gpu
-! error: --matmul and --device exclude each other: products of random matrices are measured on the CPU
+$ dllm bench --matmul Q4_K:256x256x1 --gpu-layers 1
+! error: --matmul and --gpu-layers exclude each other: without a model there are no layers
 = 2
 $ dllm run -m none.gguf --prompt-tokens 3,x
 ! error: --prompt-tokens needs token ids separated by commas, such as 3,5,17, not "3,x"

@@ -102,3 +102,19 @@ $ EMU_DEVICES=0 dllm run hi --gpu-layers 1
 $ echo '{"prompt": "hi"}' | dllm run --input - --gpu-layers 1 --parallel 128 -n 1000000 --allow-long 2> /dev/null
 |~ *what the CPU has of the model does not fit: it takes * of them for 128 canvases of 1000* positions, and *
 = 1
+
+# Products without a model.
+$ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --device gpu --reps 1
+|~ gpu:0, level sm_80, * threads, 1 repetitions
+|
+|~ type * ceiling
+|~ Q4_K   256x512x9 *Gop/s
+|~ F16    64x64x3 *Gop/s
+$ dllm bench --matmul Q4_K:256x512x9 --reps 1 --json | grep -o '"device": "gpu:0", "cpu_level": "sm_80"'
+| "device": "gpu:0", "cpu_level": "sm_80"
+$ EMU_MEMORY=1000000 dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 1
+!~ error: the model does not fit on gpu:0: its weights take * MB and a canvas 0.0 MB, and * MB are free; *
+= 1
+$ dllm bench --matmul Q4_K:256x512x9 --device gpu --cpu-level avx2
+! error: a CPU level (avx2) has no effect on a GPU; leave it out, or compute on the CPU (--device cpu)
+= 2
