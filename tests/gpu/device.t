@@ -108,8 +108,8 @@ $ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --device gpu --reps 1
 |~ gpu:0, level sm_80, * threads, 1 repetitions
 |
 |~ type * ceiling
-|~ Q4_K   256x512x9 *Gop/s
-|~ F16    64x64x3 *Gop/s
+|~ Q4_K   256x512x9 * Gop/s (this level has no ceiling)
+|~ F16    64x64x3 * Gop/s (this level has no ceiling)
 $ dllm bench --matmul Q4_K:256x512x9 --reps 1 --json | grep -o '"device": "gpu:0", "cpu_level": "sm_80"'
 | "device": "gpu:0", "cpu_level": "sm_80"
 $ EMU_MEMORY=1000000 dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 1
