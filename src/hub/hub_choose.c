@@ -18,8 +18,13 @@ void hub_listing_free(struct hub_listing *listing)
 enum dllm_status hub_listing_add(struct hub_listing *listing, const struct hub_file *file,
                                  struct dllm_error *error)
 {
-    struct hub_file *grown = realloc(listing->files, (listing->count + 1) * sizeof *listing->files);
+    struct hub_file *grown = listing->files;
+    size_t count = listing->count;
     char *name = strdup(file->name);
+
+    /* Twice as many places where they are used up: at 0, 1, 2, 4, 8... */
+    if ((count & (count - 1)) == 0)
+        grown = realloc(listing->files, (count ? 2 * count : 1) * sizeof *grown);
 
     if (grown)
         listing->files = grown;

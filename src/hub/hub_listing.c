@@ -15,23 +15,29 @@
 enum { ANSWER_MOST = 16 << 20, TRIES = 4 };
 
 struct answer {
-    char *data; /* owned */
-    size_t size;
+    char *data; /* [capacity], owned */
+    size_t size, capacity;
     bool too_long, no_memory;
 };
 
 static int add_bytes(void *context, const char *data, size_t size)
 {
     struct answer *answer = context;
+    size_t capacity = 2 * answer->capacity + size;
     char *grown;
 
     answer->too_long = answer->size + size > ANSWER_MOST;
-    grown = answer->too_long ? NULL : realloc(answer->data, answer->size + size);
-    answer->no_memory = !answer->too_long && !grown;
-    if (!grown)
+    if (answer->too_long)
         return 1;
-    memcpy(grown + answer->size, data, size);
-    answer->data = grown;
+    if (answer->capacity - answer->size < size) {
+        grown = realloc(answer->data, capacity);
+        answer->no_memory = !grown;
+        if (!grown)
+            return 1;
+        answer->data = grown;
+        answer->capacity = capacity;
+    }
+    memcpy(answer->data + answer->size, data, size);
     answer->size += size;
     return 0;
 }

@@ -121,7 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if api:
             files = [sibling(repo, name, data) for name, data in REPOS[repo].items()]
             if repo == "many":
-                files = [{"rfilename": f"{i}.gguf"} for i in range(499_999, 100_000, -1)]
+                files = [{"rfilename": f"{i}.gguf"} for i in range(299_999, 100_000, -1)]
             commit = "../../outside" if repo == "commit" else COMMIT
             return self.answer(200, json.dumps({"sha": commit, "siblings": files}).encode())
         name = file.group(2).replace("%20", " ")
