@@ -156,6 +156,10 @@ static enum dllm_status check_bools(struct gguf_parser *parser, const uint8_t *b
     return DLLM_OK;
 }
 
+/* Elements of arrays that are looked at one by one. No vocabulary has as many; a file of
+ * zeros that takes no place on the disk could have a trillion. */
+enum { LOOKED_AT_MOST = 1 << 28 };
+
 /* Passes over the elements of an array whose kind and count are known. */
 static enum dllm_status walk_elements(struct gguf_parser *parser, enum dllm_value_type type,
                                       uint64_t count)
@@ -172,6 +176,10 @@ static enum dllm_status walk_elements(struct gguf_parser *parser, enum dllm_valu
                          " bytes that remain: the file is cut or damaged; download or convert it "
                          "again",
                          count, kinds[type].name, cursor_left(cursor));
+    if ((type == DLLM_VALUE_STRING || type == DLLM_VALUE_BOOL) && count > LOOKED_AT_MOST)
+        return gguf_fail(parser, DLLM_ERROR_UNSUPPORTED, cursor->at,
+                         "an array of %" PRIu64 " x %s is too long, expected at most %d", count,
+                         kinds[type].name, LOOKED_AT_MOST);
     if (type == DLLM_VALUE_STRING) {
         for (uint64_t i = 0; i < count; i++)
             TRY(gguf_read_string(parser, "a string of its array", &element));

@@ -7,6 +7,8 @@
 
 static const char magic[] = "GGUF";
 
+enum { BLANKS_MOST = 1000 };
+
 /* What people hand over by mistake: how such a file starts, and what to do. */
 static const struct lookalike {
     const char *start;
@@ -43,7 +45,8 @@ static const struct lookalike *find_lookalike(const struct dllm_file *file)
 
     if (is_safetensors(file))
         return &safetensors;
-    while (size > 0 && strchr(" \t\r\n", *data)) {
+    /* A few blanks: the file may be a terabyte of them. */
+    for (int i = 0; i < BLANKS_MOST && size > 0 && *data && strchr(" \t\r\n", *data); i++) {
         data++;
         size--;
     }

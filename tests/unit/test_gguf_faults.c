@@ -258,6 +258,10 @@ static const struct {
     {PATCH("\r\n<!DOCTYPE html>\n<html>"),
      "this is an HTML page, perhaps an error page of a download, expected a GGUF file; download "
      "the file itself"},
+    /* Zeros are no blanks: a terabyte of them would be gone through. */
+    {PATCH("\0\0<html>"),
+     "not a GGUF file: it starts with bytes 00 00 3c 68, expected 47 47 55 46 (\"GGUF\"); give a "
+     "GGUF model"},
     {PATCH("<HTML><body>Not found"),
      "this is an HTML page, perhaps an error page of a download, expected a GGUF file; download "
      "the file itself"},
