@@ -300,17 +300,8 @@ static int read_shard(struct batch *batch)
 
 static int open_engine(struct batch *batch)
 {
-    const struct opt_value *values = batch->opts->values;
-    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
-                                                    &values[RUN_PULL],
-                                                    &values[RUN_THREADS],
-                                                    &values[RUN_DEVICE],
-                                                    &values[RUN_GPU_LAYERS],
-                                                    &values[RUN_CPU_LEVEL],
-                                                    NULL,
-                                                    NULL};
     struct dllm_model_info info;
-    int code = cli_open_engine(&engine_values, &batch->engine);
+    int code = run_open_engine(batch->opts, NULL, &batch->engine);
 
     if (code)
         return code;

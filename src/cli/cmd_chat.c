@@ -36,18 +36,9 @@ static void release(struct chat *chat)
 
 static int open_model(struct chat *chat)
 {
-    const struct opt_value *values = chat->opts->values;
-    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
-                                                    &values[RUN_PULL],
-                                                    &values[RUN_THREADS],
-                                                    &values[RUN_DEVICE],
-                                                    &values[RUN_GPU_LAYERS],
-                                                    &values[RUN_CPU_LEVEL],
-                                                    NULL,
-                                                    NULL};
     struct dllm_model_info *model = &chat->facts.model;
     struct dllm_error error = {0};
-    int code = cli_open_engine(&engine_values, &chat->engine);
+    int code = run_open_engine(chat->opts, NULL, &chat->engine);
 
     if (code)
         return code;
@@ -63,7 +54,7 @@ static int open_model(struct chat *chat)
         return code;
     run_settings(chat->opts, chat->engine, true, &chat->facts.settings);
     chat->facts.chat = true;
-    chat->watch.bar = !values[RUN_VISUAL].given && isatty(STDERR_FILENO);
+    chat->watch.bar = !chat->opts->values[RUN_VISUAL].given && isatty(STDERR_FILENO);
     chat->facts.settings.on_step = run_on_step;
     chat->facts.settings.context = &chat->watch;
     return CLI_OK;

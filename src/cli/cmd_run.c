@@ -24,21 +24,6 @@ static void release(struct run *run)
     dllm_engine_close(run->engine);
 }
 
-static int open_model(struct run *run)
-{
-    const struct opt_value *values = run->opts->values;
-    const struct cli_engine_values engine_values = {&values[RUN_MODEL],
-                                                    &values[RUN_PULL],
-                                                    &values[RUN_THREADS],
-                                                    &values[RUN_DEVICE],
-                                                    &values[RUN_GPU_LAYERS],
-                                                    &values[RUN_CPU_LEVEL],
-                                                    NULL,
-                                                    &run->watch.reading};
-
-    return cli_open_engine(&engine_values, &run->engine);
-}
-
 static void watch_steps(struct run *run)
 {
     run->watch.stats = run->opts->values[RUN_DUMP_STEP_STATS].given;
@@ -115,7 +100,8 @@ static int run_model(struct run *run)
     if (code)
         return code;
     cli_catch_interrupt();
-    if ((code = open_model(run)) || (code = request_prepare(&run->request, run->engine)))
+    if ((code = run_open_engine(run->opts, &run->watch.reading, &run->engine)) ||
+        (code = request_prepare(&run->request, run->engine)))
         return code;
     watch_steps(run);
     return generate(run);

@@ -80,6 +80,10 @@ int run_check_values(const struct opts *opts);
  * code after a message that names option and reason. */
 int run_check_effects(const struct opts *opts, const struct dllm_model_info *info);
 
+/* Opens the model that the options of run or chat name (cli_open_engine); reading may
+ * be NULL. */
+int run_open_engine(const struct opts *opts, struct reading *reading, struct dllm_engine **out);
+
 /* Where the prompt comes from, as the options say. */
 struct prompt_source run_prompt_source(const struct opts *opts);
 

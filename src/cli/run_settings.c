@@ -156,6 +156,22 @@ int run_check_effects(const struct opts *opts, const struct dllm_model_info *inf
     return CLI_OK;
 }
 
+int run_open_engine(const struct opts *opts, struct reading *reading, struct dllm_engine **out)
+{
+    const struct opt_value *values = opts->values;
+    const struct cli_engine_values engine_values = {
+        .model = &values[RUN_MODEL],
+        .pull = &values[RUN_PULL],
+        .threads = &values[RUN_THREADS],
+        .device = &values[RUN_DEVICE],
+        .gpu_layers = &values[RUN_GPU_LAYERS],
+        .cpu_level = &values[RUN_CPU_LEVEL],
+        .reading = reading,
+    };
+
+    return cli_open_engine(&engine_values, out);
+}
+
 struct prompt_source run_prompt_source(const struct opts *opts)
 {
     const struct opt_value *values = opts->values;
