@@ -8,6 +8,7 @@
  *   K_TILE(panel, in, at, sums, n, type)
  *                           PANEL_TILE of panel_loop.h
  *   TOKENS                  most tokens of a tile
+ *   TOKENS_Q6               the same, at most TOKENS, of types that are panels of K_Q6
  */
 #define PANEL_NAME                     run_q2
 #define PANEL_TYPE                     K_PANEL
@@ -34,7 +35,7 @@
 #define PANEL_TYPE                     K_PANEL
 #define PANEL_FINISH(p)                K_FINISH(p, K_Q6)
 #define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   TOKENS
+#define PANEL_TOKENS                   TOKENS_Q6
 #include "panel_loop.h"
 
 #define KERNEL_K(type, run)                                                                        \

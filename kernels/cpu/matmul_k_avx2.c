@@ -16,7 +16,8 @@
 #include "panel_k_large.h"
 #include "panel_k_small.h"
 
-#define TOKENS 5
+#define TOKENS    5
+#define TOKENS_Q6 TOKENS
 
 /* A panel and its scales as vpmaddwd wants them: each twice, beside the
  * weights that they belong to. */

@@ -5,7 +5,8 @@
  */
 #include "matmul_table.h"
 
-#define TOKENS 6
+#define TOKENS    6
+#define TOKENS_Q6 4
 #include "panel_k_large.h"
 #include "panel_k_small.h"
 #include "tile_k_vnni.h"

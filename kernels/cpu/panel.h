@@ -73,18 +73,17 @@ ALWAYS_INLINE struct panel_source panel_next(const struct matmul_item *item, int
     return (struct panel_source){0};
 }
 
-/* Prefetches the share of tile n of `tiles`, all within the first half of them:
- * misses sent at once would fill the miss buffers, and those of the last tiles
- * would come too late. Super-blocks of a row are neighbours, so that the line in
- * which one starts is there already. A prefetch past the end of the weights does
- * not fault. */
+/* Prefetches the share of tile n of `tiles`: misses sent at once would fill the
+ * miss buffers. Super-blocks of a row are neighbours, so that the line in which one
+ * starts is there already. A prefetch past the end of the weights does not fault. */
 ALWAYS_INLINE void panel_prefetch(const struct panel_source *next, int n, int tiles,
                                   size_t block_bytes)
 {
-    const int shares = DIV_UP(tiles, 2);
-    const int end = MIN(next->rows, PANEL_ROWS * (n + 1) / shares);
-    for (int r = PANEL_ROWS * n / shares; r < end; r++) {
+    const int end = MIN(next->rows, PANEL_ROWS * (n + 1) / tiles);
+    UNROLL(1)
+    for (int r = PANEL_ROWS * n / tiles; r < end; r++) {
         const uint8_t *row = next->bytes + (size_t)r * next->stride;
+        UNROLL(16)
         for (size_t k = 1; k <= block_bytes; k += CACHE_LINE) {
             __builtin_prefetch(row + block_bytes - k, 0, 3);
         }

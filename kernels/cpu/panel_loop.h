@@ -3,12 +3,13 @@
  * kind of panel and tile, after these are defined (and it undefines them). It
  * makes
  *
- *   static void PANEL_NAME(const struct matmul_item *item, size_t block_bytes,
+ *   inline void PANEL_NAME(const struct matmul_item *item, size_t block_bytes,
  *                          void (*decode)(bytes, stride, panel))
  *
  * which PANEL_KERNEL gives the weight types that such panels serve: block_bytes
  * of a super-block in the file, and what decodes PANEL_ROWS of them that are
- * stride apart.
+ * stride apart. Each type has a copy, in which both are constants: a panel is met
+ * in less than a microsecond, so that branches that are guessed wrong count.
  *
  *   PANEL_NAME         the function
  *   PANEL_TYPE         struct of a decoded panel, at most PANEL_BYTES
@@ -20,20 +21,22 @@
  *   PANEL_TOKENS       most tokens of a tile, 1..8
  *
  * Tokens are cut into tiles of equal size, give or take one, since a tile of
- * few tokens waits for the latency of its sums.
+ * few tokens waits for the latency of its sums; the larger ones come first.
  */
 #define PANEL_CASE(n)                                                                              \
     case n:                                                                                        \
         PANEL_TILE(panel, in, at, sums, n);                                                        \
         break;
 
-static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
-                       void (*decode)(const uint8_t *bytes, size_t stride, PANEL_TYPE *panel))
+ALWAYS_INLINE void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
+                              void (*decode)(const uint8_t *bytes, size_t stride,
+                                             PANEL_TYPE *panel))
 {
     const struct activations *in = item->in;
     struct panel_scratch *scratch = item->scratch;
     PANEL_TYPE *panel = (PANEL_TYPE *)scratch->panel;
     const int tiles = DIV_UP(item->tokens, PANEL_TOKENS);
+    const int size = item->tokens / tiles, larger = item->tokens % tiles;
     _Static_assert(sizeof(PANEL_TYPE) <= PANEL_BYTES, "a panel has a fixed place in scratch");
 
     for (int r = 0; r < item->rows; r += PANEL_ROWS) {
@@ -45,7 +48,7 @@ static void PANEL_NAME(const struct matmul_item *item, const size_t block_bytes,
             decode(from.bytes, from.stride, panel);
             PANEL_FINISH(panel);
             for (int n = 0, t = 0; n < tiles; n++) {
-                const int end = (int)((int64_t)item->tokens * (n + 1) / tiles);
+                const int end = t + size + (n < larger);
                 const size_t at = (size_t)b * (size_t)in->tokens + (size_t)(item->first_token + t);
                 float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
                 panel_prefetch(&next, n, tiles, block_bytes);
