@@ -94,10 +94,49 @@ static void test_logits(void **state)
     free(want.logits);
 }
 
+/* Layers that the CPU keeps are nearer to the CPU's than all on the GPU would be; with all
+ * of them there, the output matrix on the GPU gives the CPU's bits. Breaks if quantized
+ * weights of a layer are looked for where they are not. */
+static void test_shared_logits(void **state)
+{
+    const char *name = *state;
+    char path[PATH_BYTES];
+    struct reference want;
+    struct opened cpu;
+    float *host;
+
+    if (!model_data_find_model(name, ".gguf", path))
+        skip();
+    model_data_load_reference(name, &want);
+    cpu = model_data_open_on(path, "cpu");
+    host = logits_of(&cpu, &want);
+    for (int layers = 0; layers < cpu.info.layers; layers++) {
+        const char number[] = {(char)('0' + layers), 0};
+        struct opened shared = model_data_open_shared(path, number);
+        float *got = logits_of(&shared, &want);
+        struct parity parity = parity_of_rows(got, host, want.count, want.vocab);
+
+        assert_int_equal(shared.info.gpu_layers, layers);
+        print_parity(name, shared.info.device, &parity);
+        assert_true(parity.median_cosine >= 0.9998 && parity.lowest_cosine >= 0.9995);
+        if (layers == 0)
+            assert_memory_equal(got, host, want.count * want.vocab * sizeof *got);
+        model_data_close(&shared);
+        free(got);
+    }
+    model_data_close(&cpu);
+    free(host);
+    free(want.logits);
+}
+
+/* Of each kind of feed-forward one. */
+static const char *const shared_models[] = {"dream-Q4_K_M", "llada-moe-Q4_K_M"};
+enum { SHARED_MODELS = sizeof shared_models / sizeof *shared_models };
+
 int main(void)
 {
-    static char names[MODELS][80];
-    struct CMUnitTest tests[MODELS];
+    static char names[MODELS + SHARED_MODELS][80];
+    struct CMUnitTest tests[MODELS + SHARED_MODELS];
     int gpus;
 
     if (dllm_gpu_count(&gpus, NULL) != DLLM_OK)
@@ -106,6 +145,11 @@ int main(void)
         snprintf(names[i], sizeof names[i], "logits_%s", models[i]);
         tests[i] =
             (struct CMUnitTest){names[i], test_logits, NULL, NULL, (void *)(uintptr_t)models[i]};
+    }
+    for (size_t i = 0; i < SHARED_MODELS; i++) {
+        snprintf(names[MODELS + i], sizeof names[0], "shared_logits_%s", shared_models[i]);
+        tests[MODELS + i] = (struct CMUnitTest){names[MODELS + i], test_shared_logits, NULL, NULL,
+                                                (void *)(uintptr_t)shared_models[i]};
     }
     return cmocka_run_group_tests_name("gpu_models", tests, NULL, NULL);
 }
