@@ -27,7 +27,9 @@ ALWAYS_INLINE __m256 add_block(__m256 y, const struct activations_q8_32 *in, siz
 ALWAYS_INLINE __m256i dot4(__m256i sum, __m256i w, __m256i magnitude, __m256i x)
 {
     __m256i twos = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(x, w));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(twos, _mm256_set1_epi16(1)));
+    KEEP(sum);
+    return sum;
 }
 
 /* Blocks 2i and 2i + 1 of rows 8e.. to y[n]. */

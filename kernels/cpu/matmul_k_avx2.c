@@ -26,10 +26,6 @@ struct k_panel_avx2 {
     _Alignas(64) int16_t scale[8][2][2][16]; /* [pair][rows 8e..][row half][...] */
 };
 
-/* Keeps a sum in the order written: gcc would turn the int16 additions into a
- * tree and spill every product. */
-#define KEEP(v) __asm__("" : "+x"(v))
-
 ALWAYS_INLINE void spread_scales(struct k_panel_avx2 *p, enum k_type type)
 {
     for (int i = 0; i < k_pairs(type); i++) {

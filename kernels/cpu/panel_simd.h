@@ -83,6 +83,10 @@ ALWAYS_INLINE dwords merge_bits(dwords a, dwords mask_a, dwords b, dwords mask_b
     return dwords_merge(a, mask_a, b, mask_b);
 }
 
+/* Keeps an integer sum in the order written: gcc would turn additions into a tree and
+ * spill the products. */
+#define KEEP(v) __asm__("" : "+x"(v))
+
 /* Eight bytes at an address that need not be aligned, as a number. */
 ALWAYS_INLINE long long load_64(const void *from)
 {
