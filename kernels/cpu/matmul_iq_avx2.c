@@ -35,6 +35,7 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const int8_t *q, int e, int
                 __m256i x = _mm256_set1_epi64x(load_64(q + t * SUPER_BLOCK + 8 * (i * steps + g)));
                 __m256i twos = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(x, w));
                 total[t][h] = _mm256_add_epi32(total[t][h], _mm256_madd_epi16(twos, scale));
+                KEEP(total[t][h]);
             }
         }
     }
