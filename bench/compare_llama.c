@@ -91,11 +91,21 @@ static void open_both(struct bench *bench)
         die("llama.cpp", "the two sides see different vocabularies");
 }
 
-/* Scattered ids, then the candidates as masks, as in a last block. (Masks are alike:
- * a router would send a canvas of them to the same few experts.) */
+static bool has_experts(const struct bench *bench)
+{
+    return strcmp(bench->info.architecture, "llada-moe") == 0 ||
+           strcmp(bench->info.architecture, "rnd1") == 0;
+}
+
+/* A prompt of scattered ids, then masks, as in the first step of a run. With experts
+ * the candidates alone are masks, as in a last block: these are alike, and a router
+ * would send a canvas of them to the same few experts. */
 static void fill_canvas(struct bench *bench)
 {
-    bench->first_mask = bench->canvas - bench->candidates;
+    const int most = bench->canvas - bench->candidates;
+    const int prompt = has_experts(bench) ? most : bench->canvas * 20 / 148;
+
+    bench->first_mask = prompt < most ? prompt : most;
     bench->ids = calloc((size_t)bench->canvas, sizeof *bench->ids);
     bench->rows = calloc((size_t)bench->canvas, sizeof *bench->rows);
     bench->logits =
