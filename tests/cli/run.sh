@@ -111,7 +111,13 @@ if [ $# -gt 0 ]; then
 else
     files=("$root"/tests/cli/*.t)
 fi
-for file in "${files[@]}"; do run_transcript "$file"; done
+for file in "${files[@]}"; do
+    [ -f "$file" ] || {
+        echo "error: there is no transcript \"$file\"" >&2
+        exit 2
+    }
+    run_transcript "$file"
+done
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else
