@@ -339,6 +339,16 @@ DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct
 DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threads,
                                                     struct dllm_session **out,
                                                     struct dllm_error *error);
+/* So that who shares passes with whom depends on no clock: the next `generations`
+ * generations (1 to 32, half as many under guidance) wait without end, before the first
+ * step for all of them to begin, before each further one for those under way, and a pass
+ * has room for all of their canvases where these are of one length. To be called before
+ * they begin, and again before the next ones; with 0 to end it, which lets those go on that
+ * wait for one that never begins. On the CPU, where no pass is shared, all but 0 is a usage
+ * error. */
+DLLM_API enum dllm_status dllm_share_passes(struct dllm_engine *engine, int generations,
+                                            struct dllm_error *error);
+
 /* Takes NULL. */
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
 
@@ -499,6 +509,7 @@ struct dllm_timings {
     struct dllm_products products;
     const double *step_seconds; /* [computed_steps], owned by the result */
     int computed_steps;
+    int pass_sessions; /* in each of its passes at least so many sessions, itself included */
 };
 
 /* What was put at positions [start, start + count) of the canvas. */

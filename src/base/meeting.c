@@ -95,6 +95,7 @@ void meeting_expect(struct meeting *meeting, int threads)
 {
     pthread_mutex_lock(&meeting->mutex);
     meeting->expected = threads > meeting->joined ? threads : 0;
+    pthread_cond_broadcast(&meeting->changed);
     pthread_mutex_unlock(&meeting->mutex);
 }
 

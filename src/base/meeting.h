@@ -28,7 +28,7 @@ void meeting_leave(struct meeting *meeting);
 /* From now on another patience. */
 void meeting_set_patience(struct meeting *meeting, double seconds);
 
-/* Until so many threads have joined, jobs wait for them too. */
+/* Until so many threads have joined, jobs wait for them too; 0: for none any more. */
 void meeting_expect(struct meeting *meeting, int threads);
 
 /* Returns when the job is done, by this thread or another. Jobs are done in the order

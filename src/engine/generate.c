@@ -82,6 +82,7 @@ static void add_times(struct dllm_timings *timings, const struct backend_profile
     timings->attention_seconds += body->attention;
     timings->rest_seconds += rest > 0 ? rest : 0;
     timings->head_seconds += head_seconds;
+    timings->pass_sessions = 1;
 }
 
 /* On a GPU. Where bad numbers come from is looked for in a pass of its own, which has

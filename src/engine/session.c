@@ -122,6 +122,22 @@ fail:
     return status;
 }
 
+enum dllm_status dllm_share_passes(struct dllm_engine *engine, int generations,
+                                   struct dllm_error *error)
+{
+    if (generations < 0 || generations > SHARED_CANVASES)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "%d generations cannot share a pass; from 1 to %d can, 0 ends it",
+                           generations, SHARED_CANVASES);
+    if (engine->shared)
+        shared_gather(engine->shared, generations);
+    else if (generations > 0)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "generations share passes on a GPU alone, and this engine computes on "
+                           "the CPU; run them one by one, or open it on a GPU");
+    return DLLM_OK;
+}
+
 void dllm_session_destroy(struct dllm_session *session)
 {
     if (!session)

@@ -9,12 +9,14 @@
 
 #include <stdlib.h>
 
-/* A pass has at most so many canvases, and room for so many positions if the device has
- * memory for them; a longer canvas goes alone. */
-enum { CANVASES = 32, POSITIONS = 4096, LOGITS_ROWS = 256 };
+/* A pass has room for so many positions if the device has memory for them; a longer canvas
+ * goes alone. */
+enum { POSITIONS = 4096, LOGITS_ROWS = 256 };
 
-/* Seconds that a step waits for those of others, beyond the pass that these are in. */
+/* Seconds that a step waits for those of others, beyond the pass that these are in; where
+ * they are to meet for certain, years. */
 #define PATIENCE 0.005
+#define FOREVER  1e9
 
 struct job {
     struct dllm_session *session;
@@ -30,9 +32,10 @@ struct shared_passes {
     struct dllm_engine *engine;
     struct meeting *meeting;
     struct forward *forward; /* NULL before the first generation */
-    struct forward_canvas canvases[CANVASES];
+    struct forward_canvas canvases[SHARED_CANVASES];
     int canvas_count, rows; /* of the pass at hand */
     int joined;             /* positions of all generations under way */
+    int together;           /* generations that share every pass for certain; 0: none must */
 };
 
 /* --- a pass --- */
@@ -178,6 +181,8 @@ static void add_times(const struct shared_passes *shared, void *const *jobs, int
         timings->products.int8_operations += profile.int8_operations / count;
         timings->products.float_operations += profile.float_operations / count;
         timings->products.weight_bytes += profile.weight_bytes / count;
+        if (timings->pass_sessions == 0 || count < timings->pass_sessions)
+            timings->pass_sessions = count;
     }
 }
 
@@ -248,17 +253,23 @@ void shared_destroy(struct shared_passes *shared)
     free(shared);
 }
 
-void shared_wait_for(struct shared_passes *shared, int generations, double patience)
+void shared_gather(struct shared_passes *shared, int generations)
 {
-    meeting_set_patience(shared->meeting, patience);
+    lock_take(shared->engine->lock);
+    shared->together = generations;
+    lock_release(shared->engine->lock);
+    meeting_set_patience(shared->meeting, generations > 0 ? FOREVER : PATIENCE);
     meeting_expect(shared->meeting, generations);
 }
 
-/* Rounded up to a power of two, so that a workspace is not made anew for each that joins. */
+/* Rounded up to a power of two, so that a workspace is not made anew for each that joins;
+ * where it is known how many will, `needed` is for all of them. */
 static int positions_for(const struct shared_passes *shared, int needed)
 {
     int positions = 1;
 
+    if (shared->together > 0)
+        return needed;
     while (positions < shared->joined && positions < POSITIONS)
         positions *= 2;
     return MAX(positions, needed);
@@ -267,10 +278,11 @@ static int positions_for(const struct shared_passes *shared, int needed)
 static struct forward_limits limits_for(const struct shared_passes *shared,
                                         const struct forward_limits *wanted)
 {
-    struct forward_limits limits = {.canvases = CANVASES,
+    struct forward_limits limits = {.canvases = SHARED_CANVASES,
                                     .length = wanted->length,
                                     .rows = engine_chunk_rows(shared->engine, LOGITS_ROWS),
-                                    .positions = wanted->canvases * wanted->length,
+                                    .positions = wanted->canvases * wanted->length *
+                                                 MAX(shared->together, 1),
                                     .guests = true};
     struct forward_limits old;
 

@@ -16,10 +16,11 @@ enum dllm_status shared_create(struct dllm_engine *engine, struct shared_passes 
 /* After all sessions; takes NULL. */
 void shared_destroy(struct shared_passes *shared);
 
-/* So that who shares a pass with whom depends on no clock, for tests: passes wait until
- * `generations` have begun and, for `patience` seconds, for each that is under way. Before
- * the first of them. */
-void shared_wait_for(struct shared_passes *shared, int generations, double patience);
+/* What dllm_share_passes does. */
+void shared_gather(struct shared_passes *shared, int generations);
+
+/* Canvases that a pass has room for. */
+enum { SHARED_CANVASES = 32 };
 
 /* A session begins a generation of such canvases: there is room for it from now on, and
  * the others wait for its steps. Leave after each join that succeeded. */

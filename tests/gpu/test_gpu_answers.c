@@ -230,7 +230,7 @@ static void test_sessions_share_passes(void **state)
     alone = run_guests(guests, false);
     check_guests(&pair, guests);
     for (int round = 0; round < 2; round++) {
-        shared_wait_for(pair.gpu.engine->shared, SESSIONS, 3600);
+        assert_int_equal(dllm_share_passes(pair.gpu.engine, SESSIONS, NULL), DLLM_OK);
         together = run_guests(guests, true);
         print_message("weights read: %.0f alone, %.0f together\n", alone, together);
         assert_true(together < 0.7 * alone);
@@ -240,6 +240,59 @@ static void test_sessions_share_passes(void **state)
     }
     for (int i = 0; i < SESSIONS; i++)
         dllm_session_destroy(guests[i].model.session);
+    close_pair(&pair);
+}
+
+/* A step of a long canvas in each of two sessions. */
+enum { LONG = 2100 };
+
+struct long_guest {
+    struct dllm_session *session;
+    enum dllm_status status;
+    struct dllm_result result;
+};
+
+static void *run_long_guest(void *context)
+{
+    struct long_guest *guest = context;
+    int32_t ids[LONG - 1];
+    struct dllm_generate_options options = {
+        .max_tokens = 1, .top_p = 1, .eps = 1e-3, .allow_long = true};
+
+    for (int i = 0; i < LONG - 1; i++)
+        ids[i] = 3 + i % 7;
+    guest->status = dllm_generate(guest->session, ids, LONG - 1, &options, &guest->result, NULL);
+    return NULL;
+}
+
+/* Breaks if a pass that sessions share for certain has room for some of them alone: these
+ * have more positions than passes have otherwise. */
+static void test_shared_passes_have_room(void **state)
+{
+    struct tiny_model tiny = tiny_model_llada();
+    struct long_guest guests[2] = {{0}};
+    pthread_t threads[2];
+    struct pair pair;
+
+    (void)state;
+    tiny.layers = 1;
+    pair = open_pair(tiny);
+    assert_int_equal(dllm_share_passes(pair.cpu.engine, 2, NULL), DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_share_passes(pair.cpu.engine, 0, NULL), DLLM_OK);
+    assert_int_equal(dllm_share_passes(pair.gpu.engine, SHARED_CANVASES + 1, NULL),
+                     DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_share_passes(pair.gpu.engine, 2, NULL), DLLM_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dllm_session_create(pair.gpu.engine, &guests[i].session, NULL), DLLM_OK);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_long_guest, &guests[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(guests[i].status, DLLM_OK);
+        assert_int_equal(guests[i].result.timings.pass_sessions, 2);
+        dllm_result_free(&guests[i].result);
+        dllm_session_destroy(guests[i].session);
+    }
     close_pair(&pair);
 }
 
@@ -339,6 +392,7 @@ int main(void)
         {"answers_llada_moe", test_answers, NULL, NULL, &llada_moe},
         {"answers_rnd1", test_answers, NULL, NULL, &rnd1},
         cmocka_unit_test(test_sessions_share_passes),
+        cmocka_unit_test(test_shared_passes_have_room),
         cmocka_unit_test(test_layers_are_shared),
         cmocka_unit_test(test_likelihoods),
         cmocka_unit_test(test_gaps),

@@ -264,12 +264,35 @@ static void test_alone(void **state)
     meeting_destroy(office.meeting);
 }
 
+/* Breaks (hangs) if a thread that waits for one yet to join is not told that none will; most
+ * often it waits by then, and either order must end. */
+static void test_none_expected_any_more(void **state)
+{
+    struct office office;
+    struct visitor visitor = {&office, 0, 1, false};
+    pthread_t thread;
+
+    (void)state;
+    open_office(&office, FOR_EVER, 0);
+    meeting_expect(office.meeting, 2);
+    assert_int_equal(pthread_create(&thread, NULL, visit, &visitor), 0);
+    usleep(20000);
+    meeting_expect(office.meeting, 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(office.calls, 1);
+    meeting_destroy(office.meeting);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_come),          cmocka_unit_test(test_some_leave),
-        cmocka_unit_test(test_work_in_parts),     cmocka_unit_test(test_patience),
-        cmocka_unit_test(test_groups_meet_again), cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_all_come),
+        cmocka_unit_test(test_some_leave),
+        cmocka_unit_test(test_work_in_parts),
+        cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_groups_meet_again),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_none_expected_any_more),
     };
 
     return cmocka_run_group_tests_name("meeting", tests, NULL, NULL);
