@@ -73,6 +73,7 @@ enum bench_option {
     BENCH_PULL,
     BENCH_PRODUCTS,
     BENCH_CANVAS,
+    BENCH_PROMPTS,
     BENCH_ROWS,
     BENCH_ALL_ROWS,
     BENCH_REPS,

@@ -1,9 +1,6 @@
-/*
- * bench_steps.c: dllm bench -m: denoising steps of a model, each the first
- * computed step of a run that is stopped after it: the same candidates, the same
- * work every time.
- */
+/* bench_steps.c: dllm bench -m: denoising steps of a model (bench_pass.h), timed and told of. */
 #include "bench.h"
+#include "bench_pass.h"
 #include "memory_check.h"
 #include "out.h"
 
@@ -15,12 +12,11 @@ enum { DEFAULT_CANVAS = 148, DEFAULT_ROWS = 32 };
 
 struct step_bench {
     const struct opts *opts;
-    int reps, canvas, rows;
+    int reps, prompts, canvas, rows;
     double start; /* of the command */
     struct dllm_engine *engine;
-    struct dllm_session *session;
     struct dllm_model_info info;
-    int32_t *prompt; /* [canvas], of which a step uses as many as are no masks */
+    struct bench_pass pass;
     double ready_seconds, first_seconds; /* from the start until the first step began, ended */
     uint64_t peak_bytes, workspace_bytes;
     struct bench_samples candidates, all;
@@ -32,40 +28,6 @@ static double seconds_of(clockid_t clock)
 
     clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Ends the run after the first step that was computed. */
-static int stop_after_step(void *context, const struct dllm_step *step)
-{
-    (void)context;
-    return step->computed || cli_interrupted();
-}
-
-/* Positions before the masks: all but the candidates, as in a last block. Masks are
- * alike, so that a router would send all of them to the same few experts. */
-static int prompt_length(const struct step_bench *bench, int rows)
-{
-    return bench->canvas - rows;
-}
-
-/* One step with that many candidates; the result must be freed. */
-static int run_step(struct step_bench *bench, int rows, struct dllm_result *result)
-{
-    struct dllm_generate_options options;
-    struct dllm_error error = {0};
-    int prompt = prompt_length(bench, rows);
-
-    dllm_generate_defaults(bench->engine, false, &options);
-    options.max_tokens = bench->canvas - prompt;
-    options.block_length = rows;
-    options.allow_long = true;
-    options.on_step = stop_after_step;
-    if (dllm_generate(bench->session, bench->prompt, (size_t)prompt, &options, result, &error))
-        return cli_fail_error(&error);
-    if (!cli_interrupted())
-        return CLI_OK;
-    dllm_result_free(result);
-    return CLI_INTERRUPTED;
 }
 
 /* The operations that matrix products of this mix could do in a second. */
@@ -80,19 +42,21 @@ static double ceiling_for(const struct step_bench *bench, const struct dllm_prod
     return (products->int8_operations + products->float_operations) / least_seconds;
 }
 
-static void keep_sample(struct bench_samples *samples, const struct dllm_timings *times,
+static void keep_sample(struct bench_samples *samples, const struct bench_step *step,
                         double processor, double ceiling)
 {
     const double values[] = {
-        [BENCH_SECONDS] = times->step_seconds[0],     [BENCH_MATMUL] = times->matmul_seconds,
-        [BENCH_ATTENTION] = times->attention_seconds, [BENCH_HEAD] = times->head_seconds,
-        [BENCH_REST] = times->rest_seconds,
+        [BENCH_SECONDS] = step->seconds,
+        [BENCH_MATMUL] = step->matmul_seconds,
+        [BENCH_ATTENTION] = step->attention_seconds,
+        [BENCH_HEAD] = step->head_seconds,
+        [BENCH_REST] = step->rest_seconds,
     };
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         bench_values(samples, (enum bench_quantity)i)[samples->count] = values[i];
     bench_values(samples, BENCH_PROCESSOR)[samples->count] = processor;
-    bench_put_products(samples, &times->products, ceiling);
+    bench_put_products(samples, &step->products, ceiling);
     samples->count++;
 }
 
@@ -101,42 +65,31 @@ static void keep_sample(struct bench_samples *samples, const struct dllm_timings
 static int sample_step(struct step_bench *bench, int rows, const struct dllm_products *mix,
                        struct bench_samples *samples)
 {
-    struct dllm_result result;
+    struct bench_step step;
     double ceiling = ceiling_for(bench, mix);
     double wall = seconds_of(CLOCK_MONOTONIC), processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-    int code = run_step(bench, rows, &result);
+    int code = bench_pass_run(&bench->pass, rows, &step);
 
     if (code)
         return code;
     processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processor;
     wall = seconds_of(CLOCK_MONOTONIC) - wall;
     ceiling = (ceiling + ceiling_for(bench, mix)) / 2;
-    keep_sample(samples, &result.timings, processor / wall, ceiling);
-    dllm_result_free(&result);
+    keep_sample(samples, &step, processor / wall, ceiling);
     return CLI_OK;
-}
-
-/* As a step commits a token: one position is not what it was. */
-static void change_prompt(struct step_bench *bench, int turn)
-{
-    int32_t *id = &bench->prompt[turn % bench->canvas];
-
-    *id = (*id + 1) % bench->info.vocab;
-    if (*id == bench->info.mask_id)
-        *id = (*id + 1) % bench->info.vocab;
 }
 
 static int sample_steps(struct step_bench *bench, int rows, const struct dllm_products *mix,
                         struct bench_samples *samples)
 {
-    int prompt = prompt_length(bench, rows), code = CLI_OK;
+    int given = bench->canvas - rows, code = CLI_OK;
 
     if (!bench_samples_create(samples, bench->reps))
         return cli_fail(CLI_FAILURE, "out of memory");
     for (int i = 0; i < bench->reps && !code; i++) {
         bench_progress("step", i + 1, bench->reps);
-        if (prompt)
-            change_prompt(bench, i % prompt);
+        if (given > 0)
+            bench_pass_change(&bench->pass, i, given);
         code = sample_step(bench, rows, mix, samples);
     }
     bench_progress(NULL, 0, 0);
@@ -146,23 +99,22 @@ static int sample_steps(struct step_bench *bench, int rows, const struct dllm_pr
 /* The first step: from the start of the command until a token is there. */
 static int run_first(struct step_bench *bench, struct dllm_products *mix)
 {
-    struct dllm_result result;
-    int code = run_step(bench, bench->rows, &result);
+    struct bench_step step;
+    int code = bench_pass_run(&bench->pass, bench->rows, &step);
 
     if (code)
         return code;
     bench->first_seconds = seconds_of(CLOCK_MONOTONIC) - bench->start;
-    bench->ready_seconds = bench->first_seconds - result.timings.step_seconds[0];
-    bench->workspace_bytes = result.workspace_bytes;
-    *mix = result.timings.products;
-    dllm_result_free(&result);
+    bench->ready_seconds = bench->first_seconds - step.seconds;
+    bench->workspace_bytes = step.workspace_bytes;
+    *mix = step.products;
     return CLI_OK;
 }
 
 static int measure(struct step_bench *bench)
 {
     struct dllm_products mix;
-    struct dllm_result result;
+    struct bench_step step;
     int code = run_first(bench, &mix);
 
     if (!code)
@@ -171,12 +123,10 @@ static int measure(struct step_bench *bench)
     if (code || !bench->opts->values[BENCH_ALL_ROWS].given)
         return code;
     /* Not counted: it makes room for more rows. */
-    code = run_step(bench, bench->canvas, &result);
+    code = bench_pass_run(&bench->pass, bench->canvas, &step);
     if (code)
         return code;
-    mix = result.timings.products;
-    dllm_result_free(&result);
-    return sample_steps(bench, bench->canvas, &mix, &bench->all);
+    return sample_steps(bench, bench->canvas, &step.products, &bench->all);
 }
 
 static void print_part(const char *name, const struct bench_samples *samples,
@@ -194,15 +144,21 @@ static void print_steps(const struct step_bench *bench, int rows,
     struct bench_spread time = bench_spread_of(samples, BENCH_SECONDS);
     char rate[80];
 
-    printf("\nstep, logits of %d rows: %.3f ms (%.3f to %.3f)\n", rows, time.median * 1000,
-           time.low * 1000, time.high * 1000);
+    if (bench->prompts > 1)
+        printf("\nstep of %d prompts, logits of %d rows each: ", bench->prompts, rows);
+    else
+        printf("\nstep, logits of %d rows: ", rows);
+    printf("%.3f ms (%.3f to %.3f)\n", time.median * 1000, time.low * 1000, time.high * 1000);
+    if (bench->prompts > 1)
+        printf("  %-18s%10.3f ms\n", "each prompt", time.median / bench->prompts * 1000);
     if (!bench->info.device_is_gpu) {
         print_part("matmul", samples, BENCH_MATMUL);
         print_part("attention", samples, BENCH_ATTENTION);
     }
     print_part("head", samples, BENCH_HEAD);
     print_part(bench->info.device_is_gpu ? "layers" : "rest", samples, BENCH_REST);
-    printf("  %-18s%10.1f a second\n", "canvas tokens", bench->canvas / time.median);
+    printf("  %-18s%10.1f a second\n", "canvas tokens",
+           bench->prompts * bench->canvas / time.median);
     printf("  %-18s%10.2f GB/s\n", "weights read", bench_median(samples, BENCH_BANDWIDTH) * 1e-9);
     printf("  %-18s%s\n", "matrix products", bench_rate_text(samples, rate));
     printf("  %-18s%10.2f of %d threads\n", "processor use", bench_median(samples, BENCH_PROCESSOR),
@@ -220,8 +176,11 @@ static int print_text(const struct step_bench *bench)
            out_size_text(info->file_bytes, size));
     if (info->device_is_gpu)
         printf("%s, ", info->device);
-    printf("level %s, %d thread%s, canvas %d, %d repetitions\n", info->cpu_level, info->threads,
-           info->threads == 1 ? "" : "s", bench->canvas, bench->reps);
+    printf("level %s, %d thread%s, canvas %d, ", info->cpu_level, info->threads,
+           info->threads == 1 ? "" : "s", bench->canvas);
+    if (bench->prompts > 1)
+        printf("%d prompts a pass, ", bench->prompts);
+    printf("%d repetitions\n", bench->reps);
     printf("loaded in %.4f s; first step began after %.4f s, was finished after %.4f s\n",
            info->load_seconds, bench->ready_seconds, bench->first_seconds);
     printf("peak memory %s", out_size_text(bench->peak_bytes, size));
@@ -243,13 +202,15 @@ static json_t *steps_json(const struct step_bench *bench, int rows,
                           const struct bench_samples *samples)
 {
     bool gpu = bench->info.device_is_gpu;
-    json_t *steps = json_pack("{s:i, s:o, s:o, s:f, s:o, s:o, s:f, s:f}", "rows", rows, "matmul_ms",
-                              part_ms(samples, BENCH_MATMUL, !gpu), "attention_ms",
+    double seconds = bench_median(samples, BENCH_SECONDS);
+    json_t *steps = json_pack("{s:i, s:o, s:o, s:f, s:o, s:o, s:f, s:f, s:f}", "rows", rows,
+                              "matmul_ms", part_ms(samples, BENCH_MATMUL, !gpu), "attention_ms",
                               part_ms(samples, BENCH_ATTENTION, !gpu), "head_ms",
                               bench_median(samples, BENCH_HEAD) * 1000, "rest_ms",
                               part_ms(samples, BENCH_REST, !gpu), "layers_ms",
-                              part_ms(samples, BENCH_REST, gpu), "canvas_tokens_per_s",
-                              bench->canvas / bench_median(samples, BENCH_SECONDS), "processor_use",
+                              part_ms(samples, BENCH_REST, gpu), "ms_per_prompt",
+                              seconds / bench->prompts * 1000, "canvas_tokens_per_s",
+                              bench->prompts * bench->canvas / seconds, "processor_use",
                               bench_median(samples, BENCH_PROCESSOR));
 
     if (bench_add_json(steps, samples))
@@ -263,14 +224,16 @@ static int print_json(const struct step_bench *bench)
     const struct dllm_model_info *info = &bench->info;
 
     return out_print_json(json_pack(
-        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o, "
+        "s:o}",
         "version", dllm_version(), "model", out_json_text(info->name, strlen(info->name)), "arch",
         info->architecture, "quantization", info->quantization, "file_bytes",
         out_json_unsigned(info->file_bytes), "device", info->device, "cpu_level", info->cpu_level,
-        "threads", info->threads, "canvas", bench->canvas, "reps", bench->reps, "load_s",
-        info->load_seconds, "first_step_began_s", bench->ready_seconds, "first_step_finished_s",
-        bench->first_seconds, "peak_rss_bytes", out_json_unsigned(bench->peak_bytes),
-        "workspace_bytes", out_json_unsigned(bench->workspace_bytes), "step",
+        "threads", info->threads, "canvas", bench->canvas, "prompts", bench->prompts, "reps",
+        bench->reps, "load_s", info->load_seconds, "first_step_began_s", bench->ready_seconds,
+        "first_step_finished_s", bench->first_seconds, "peak_rss_bytes",
+        out_json_unsigned(bench->peak_bytes), "workspace_bytes",
+        out_json_unsigned(bench->workspace_bytes), "step",
         steps_json(bench, bench->rows, &bench->candidates), "all_rows",
         bench->all.count ? steps_json(bench, bench->canvas, &bench->all) : json_null()));
 }
@@ -286,38 +249,25 @@ static int open_model(struct step_bench *bench)
                                                     &values[BENCH_CPU_LEVEL],
                                                     NULL,
                                                     NULL};
-    struct memory_need need = {.canvas = (size_t)bench->canvas, .force = values[BENCH_FORCE].given};
-    struct dllm_error error = {0};
+    struct memory_need need = {.canvas = (size_t)bench->canvas,
+                               .sessions = bench->prompts,
+                               .sessions_option = "--prompts",
+                               .force = values[BENCH_FORCE].given};
     int code = cli_open_engine(&engine_values, &bench->engine);
 
+    if (!code)
+        code = bench_pass_create(&bench->pass, bench->engine, bench->prompts, bench->canvas);
     if (code)
         return code;
-    if (dllm_session_create(bench->engine, &bench->session, &error))
-        return cli_fail_error(&error);
     dllm_engine_info(bench->engine, &bench->info);
     need.workspace = dllm_engine_workspace_bytes(bench->engine, need.canvas, need.canvas);
     return memory_check(bench->engine, &need);
-}
-
-static int make_prompt(struct step_bench *bench)
-{
-    bench->prompt = calloc((size_t)bench->canvas, sizeof *bench->prompt);
-    if (!bench->prompt)
-        return cli_fail(CLI_FAILURE, "out of memory");
-    for (int i = 0; i < bench->canvas; i++)
-        bench->prompt[i] = (i * 37 + 5) % bench->info.vocab;
-    for (int i = 0; i < bench->canvas; i++)
-        if (bench->prompt[i] == bench->info.mask_id)
-            bench->prompt[i] = (bench->prompt[i] + 1) % bench->info.vocab;
-    return CLI_OK;
 }
 
 static int run_bench(struct step_bench *bench)
 {
     int code = open_model(bench);
 
-    if (!code)
-        code = make_prompt(bench);
     if (!code)
         code = measure(bench);
     if (code)
@@ -331,6 +281,7 @@ int bench_run_steps(const struct opts *opts)
     struct step_bench bench = {
         .opts = opts,
         .reps = bench_reps(opts),
+        .prompts = opts->values[BENCH_PROMPTS].given ? (int)opts->values[BENCH_PROMPTS].integer : 1,
         .canvas = canvas->given ? (int)canvas->integer : DEFAULT_CANVAS,
         .rows = rows->given ? (int)rows->integer : DEFAULT_ROWS,
         .start = seconds_of(CLOCK_MONOTONIC),
@@ -347,8 +298,7 @@ int bench_run_steps(const struct opts *opts)
     code = run_bench(&bench);
     bench_samples_free(&bench.candidates);
     bench_samples_free(&bench.all);
-    free(bench.prompt);
-    dllm_session_destroy(bench.session);
+    bench_pass_free(&bench.pass);
     dllm_engine_close(bench.engine);
     return code;
 }

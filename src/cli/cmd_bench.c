@@ -3,6 +3,7 @@
  * products of single matrices, beside what the processor can reach.
  */
 #include "bench.h"
+#include "bench_pass.h"
 
 /* As in the table's fallback texts. */
 enum { DEFAULT_REPS = 9 };
@@ -29,6 +30,14 @@ static const struct opt options[BENCH_OPTIONS] = {
                       .metavar = "N",
                       .fallback = "148",
                       .help = "positions of the canvas, prompt and masks"},
+    [BENCH_PROMPTS] = {.name = "prompts",
+                       .kind = OPT_INTEGER,
+                       .low = 1,
+                       .high = BENCH_PROMPTS_MOST,
+                       .metavar = "N",
+                       .fallback = "1",
+                       .help = "canvases that are computed in one shared pass, each with its own "
+                               "candidates; several on a GPU alone"},
     [BENCH_ROWS] = {.name = "rows",
                     .kind = OPT_INTEGER,
                     .low = 1,
@@ -58,6 +67,7 @@ static const struct opt_conflict conflicts[] = {
     {BENCH_PRODUCTS, BENCH_PULL, "without a model there is nothing to fetch"},
     {BENCH_PRODUCTS, BENCH_FORCE, "without a model there is nothing to fit"},
     {BENCH_PRODUCTS, BENCH_CANVAS, "a shape says its tokens"},
+    {BENCH_PRODUCTS, BENCH_PROMPTS, "without a model there are no prompts"},
     {BENCH_PRODUCTS, BENCH_ROWS, "a shape says its rows"},
     {BENCH_PRODUCTS, BENCH_GPU_LAYERS, "without a model there are no layers"},
     {BENCH_PRODUCTS, BENCH_ALL_ROWS, "without a model there are no logits"},

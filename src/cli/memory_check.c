@@ -68,11 +68,12 @@ int memory_check_against(const struct dllm_engine *engine, const struct memory_n
         CLI_FAILURE,
         "%s does not fit: it takes %s, %s of them for %s, and %s of memory are available; "
         "every step would read it from the disk. Take a smaller quantization or a shorter "
-        "canvas%s%s%s, or insist with --force",
+        "canvas%s%s%s%s%s, or insist with --force",
         info.device_is_gpu ? "what the CPU has of the model" : "the model",
         out_size_text(total, all), out_size_text(all_sessions(need), work),
         describe(need, canvases), out_size_text(available + need->held, usable),
-        need->sessions > 1 ? ", fewer at once (--parallel)" : "",
+        need->sessions > 1 ? ", fewer at once (" : "",
+        need->sessions > 1 ? need->sessions_option : "", need->sessions > 1 ? ")" : "",
         need->cached ? ", no cache (--cache none)" : "",
         need->guided ? ", no guidance (--cfg-scale 0)" : "");
 }

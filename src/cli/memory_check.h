@@ -9,11 +9,12 @@
 
 /* What is going to be run. */
 struct memory_need {
-    size_t canvas;       /* positions */
-    uint64_t workspace;  /* bytes of a session (dllm_*_workspace_bytes) */
-    int sessions;        /* that may come to need as much: 0 stands for 1 */
-    uint64_t held;       /* bytes that their workspaces take already */
-    bool cached, guided; /* options that make it larger */
+    size_t canvas;               /* positions */
+    uint64_t workspace;          /* bytes of a session (dllm_*_workspace_bytes) */
+    int sessions;                /* that may come to need as much: 0 stands for 1 */
+    const char *sessions_option; /* which says how many: needed where several may be */
+    uint64_t held;               /* bytes that their workspaces take already */
+    bool cached, guided;         /* options that make it larger */
     bool force;
 };
 

@@ -196,6 +196,7 @@ int request_check_memory(const struct request *request, const struct dllm_engine
     struct memory_need need = memory_need_of(engine, canvas, settings);
 
     need.sessions = sessions;
+    need.sessions_option = "--parallel";
     need.held = held;
     need.force = request->opts->values[RUN_FORCE].given;
     return memory_check(engine, &need);

@@ -106,6 +106,20 @@ $ dllm bench -m none.gguf
 !~ error: there is no file "none.gguf"*
 = 1
 
+$ dllm bench --matmul Q4_K:64x256x1 --prompts 2
+! error: --matmul and --prompts exclude each other: without a model there are no prompts
+= 2
+$ dllm bench -m none.gguf --prompts 33
+! error: --prompts needs a whole number from 1 to 32, not "33"
+= 2
+
+# On the CPU prompts share no pass; one alone is what it does anyway.
+$ dllm bench -m "$models/llada-Q4_K_M.gguf" --device cpu --prompts 2
+! error: --prompts 2 has no effect on the CPU, where prompts share no pass; leave it out, or compute on a GPU (--device gpu)
+= 2
+$ dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 9 --reps 1 --prompts 1 --json | grep -c '"prompts": 1, '
+| 1
+
 # Ctrl-c ends a measurement with nothing on stdout.
 $ "$tests/interrupt.sh" dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 100000
 = 130

@@ -103,6 +103,36 @@ $ echo '{"prompt": "hi"}' | dllm run --input - --gpu-layers 1 --parallel 128 -n 
 |~ *what the CPU has of the model does not fit: it takes * of them for 128 canvases of 1000* positions, and *
 = 1
 
+# Several prompts in a pass: all are in it, so that it reads the weights once, for as many times the products.
+$ for n in 1 3; do dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 1 --prompts $n --json; done > x.json; python3 -c '
+> import json
+> one, three = (json.loads(line) for line in open("x.json"))
+> print(one["prompts"], three["prompts"])
+> def totals(bench):
+>     step = bench["step"]
+>     ms = step["layers_ms"] + step["head_ms"]
+>     return round(step["weight_gb_per_s"] * ms * 1e6), round(step["gop_per_s"] * ms * 1e6)
+> (bytes1, products1), (bytes3, products3) = totals(one), totals(three)
+> print(bytes1 == bytes3, products3 == 3 * products1 > 0)
+> step = three["step"]
+> print(abs(3 * step["ms_per_prompt"] / step["ms"] - 1) < 1e-6, abs(step["canvas_tokens_per_s"] * step["ms"] / 60e3 - 1) < 1e-6)'
+% python3
+| 1 3
+| True True
+| True True
+$ dllm bench -m "$models/dream-Q4_K_M.gguf" --canvas 20 --rows 3 --all-rows --reps 1 --prompts 2 --gpu-layers 1 | grep -A 1 -e "a pass" -e ^step
+|~ gpu:0 (1 of 2 layers), level sm_80 + *, canvas 20, 2 prompts a pass, 1 repetitions
+|~ loaded in *
+| --
+|~ step of 2 prompts, logits of 3 rows each: * ms (* to *)
+|~   each prompt * ms
+| --
+|~ step of 2 prompts, logits of 20 rows each: * ms (* to *)
+|~   each prompt * ms
+$ EMU_MEMORY=12000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --device gpu --prompts 32
+!~ error: the GPU's memory is too small: * MB are needed now, *
+= 1
+
 # Products without a model.
 $ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --device gpu --reps 1
 |~ gpu:0, level sm_80, * threads, 1 repetitions

@@ -159,6 +159,7 @@ static void test_refusal(void **state)
     assert_int_equal(check(engine, &need, gib + info.host_bytes, &capture), CLI_OK);
     assert_int_equal(check(engine, &need, gib + info.host_bytes - 1, &capture), CLI_FAILURE);
     need.sessions = 4;
+    need.sessions_option = "--parallel";
     assert_int_equal(check(engine, &need, 4 * gib, &capture), CLI_FAILURE);
     assert_non_null(strstr(capture.message, "4.00 GiB of memory are available"));
     assert_non_null(strstr(capture.message, "for 4 canvases of 60 positions"));
