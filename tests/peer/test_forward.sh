@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Logits of dllm against llama.cpp's own forward on files that exist nowhere else: types that llama.cpp
 # makes from the small F32 models, and the full-size shapes with few layers.
-# What would break: a block decoder, tensor shape or head geometry that the small models do not reach.
+# What would break: a block decoder, tensor shape or head geometry that the small models do not reach. Also that
+# prompts which share a pass of llama.cpp do not see each other, as bench/compare --prompts takes for granted.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -12,8 +13,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
-compare() { # float|quantized file
-    if "$tool" compare "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+check() { # arguments of the tool
+    if "$tool" "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
 make_file() { # command...
@@ -27,10 +28,12 @@ for arch in llada dream; do
         file=$scratch/$arch-$type.gguf
         make_file "$tool" quantize "$source" "$file" "$type"
         # llama.cpp rounds activations to the weights' type there, so only F32 meets the float bound.
-        compare quantized "$file"
+        check compare quantized "$file"
     done
-    compare float "$source"
+    check compare float "$source"
 done
+check prompts tests/data/models/llada-Q4_K_M.gguf
+check prompts tests/data/models/dream-Q4_K_M.gguf
 
 # A layer of each real shape: about 0.8 GB a file.
 free_kb=$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')
@@ -38,7 +41,7 @@ if [ "$free_kb" -gt 3000000 ]; then
     for arch in llada dream; do
         file=$scratch/$arch-wide.gguf
         make_file scripts/make_random_model.py "$file" --arch "$arch" --layers 1
-        compare quantized "$file"
+        check compare quantized "$file"
         rm -f "$file"
     done
 else

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_DIR "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64"
 
@@ -14,13 +15,14 @@ struct params {
     uint32_t words[64];
 };
 
-/* Words of the context and quantize parameters, and the byte of the model
- * parameters, that are set here. */
-enum { CONTEXT_N_CTX = 0, CONTEXT_N_BATCH = 1, CONTEXT_N_UBATCH = 2 };
+/* Words of the parameters, and the byte of the model's, that are set here. */
+enum { CONTEXT_N_CTX = 0, CONTEXT_N_BATCH = 1, CONTEXT_N_UBATCH = 2, CONTEXT_N_SEQ_MAX = 3 };
 enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8, CONTEXT_FLASH_ATTENTION = 13 };
 enum { CONTEXT_ON_NODE = 22, CONTEXT_ON_NODE_DATA = 24 }; /* pointers: two words each */
-enum { MODEL_VOCAB_ONLY_BYTE = 72 };
+enum { MODEL_GPU_LAYERS = 4, MODEL_VOCAB_ONLY_BYTE = 72 };
 enum { QUANTIZE_THREADS = 0, QUANTIZE_FTYPE = 1 };
+enum { DEVICE_GPU = 1 };    /* a kind of ggml's devices */
+enum { ALL_LAYERS = 9999 }; /* more than any model has */
 
 struct batch {
     int32_t count;
@@ -66,6 +68,7 @@ static struct {
     struct batch (*llama_batch_init)(int32_t, int32_t, int32_t);
     void (*llama_batch_free)(struct batch);
     int32_t (*llama_decode)(void *, struct batch);
+    void (*llama_synchronize)(void *);
     float *(*llama_get_logits_ith)(void *, int32_t);
     uint32_t (*llama_model_quantize)(const char *, const char *, const struct params *);
     size_t (*ggml_quantize_chunk)(int, const float *, void *, int64_t, int64_t, int64_t,
@@ -76,9 +79,17 @@ static struct {
     void (*ggml_backend_tensor_get)(const void *, void *, size_t, size_t);
     const char *(*ggml_version)(void);
     const char *(*ggml_commit)(void);
+    size_t (*ggml_backend_dev_count)(void);
+    void *(*ggml_backend_dev_get)(size_t);
+    int (*ggml_backend_dev_type)(void *);
+    const char *(*ggml_backend_dev_name)(void *);
+    const char *(*ggml_backend_dev_description)(void *);
+    void (*ggml_backend_dev_memory)(void *, size_t *, size_t *);
+    char dir[1024]; /* of the library */
+    void *gpu;      /* that has a model; NULL: none has */
 } peer;
 
-static char message[600];
+static char message[1400];
 
 static const char *fail(const char *what, const char *which)
 {
@@ -137,6 +148,7 @@ static const char *find_functions(void)
     FIND(peer.library, llama_batch_init);
     FIND(peer.library, llama_batch_free);
     FIND(peer.library, llama_decode);
+    FIND(peer.library, llama_synchronize);
     FIND(peer.library, llama_get_logits_ith);
     FIND(peer.library, llama_model_quantize);
     FIND(peer.base, ggml_quantize_chunk);
@@ -146,6 +158,12 @@ static const char *find_functions(void)
     FIND(peer.base, ggml_backend_tensor_get);
     FIND(peer.base, ggml_version);
     FIND(peer.base, ggml_commit);
+    FIND(peer.ggml, ggml_backend_dev_count);
+    FIND(peer.ggml, ggml_backend_dev_get);
+    FIND(peer.base, ggml_backend_dev_type);
+    FIND(peer.base, ggml_backend_dev_name);
+    FIND(peer.base, ggml_backend_dev_description);
+    FIND(peer.base, ggml_backend_dev_memory);
     return NULL;
 }
 
@@ -174,6 +192,7 @@ const char *llama_peer_open(const char *dir)
     error = find_functions();
     if (error)
         return error;
+    snprintf(peer.dir, sizeof peer.dir, "%s", dir);
     peer.llama_log_set(drop_log, NULL);
     peer.ggml_backend_load_all_from_path(dir);
     peer.llama_backend_init();
@@ -200,22 +219,54 @@ static void find_cpu_library(char *out, size_t size)
 const char *llama_peer_describe(void)
 {
     static char text[300];
-    char library[100];
+    char device[100];
 
-    find_cpu_library(library, sizeof library);
+    if (peer.gpu)
+        snprintf(device, sizeof device, "%s: %s", peer.ggml_backend_dev_name(peer.gpu),
+                 peer.ggml_backend_dev_description(peer.gpu));
+    else
+        find_cpu_library(device, sizeof device);
     snprintf(text, sizeof text, "ggml %s (%s), %s", peer.ggml_version(), peer.ggml_commit(),
-             library);
+             device);
     return text;
 }
 
-const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out)
+static void *find_gpu(void)
 {
-    struct params params = peer.llama_model_default_params();
+    for (size_t i = 0; i < peer.ggml_backend_dev_count(); i++) {
+        void *device = peer.ggml_backend_dev_get(i);
+
+        if (peer.ggml_backend_dev_type(device) == DEVICE_GPU)
+            return device;
+    }
+    return NULL;
+}
+
+/* The library leaves a GPU's part out without a word when that does not load. */
+static const char *explain_no_gpu(void)
+{
+    char path[1100], what[1300];
+    const char *reason = NULL;
+
+    snprintf(path, sizeof path, "%s/libggml-cuda.so", peer.dir);
+    if (access(path, R_OK))
+        return fail("llama.cpp cannot use a GPU, since this file of a build with CUDA is not there",
+                    path);
+    if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        reason = dlerror();
+    snprintf(what, sizeof what,
+             "%.1000s; it needs NVIDIA's driver, and libcudart and libcublas of CUDA 13 where the "
+             "loader finds them (LD_LIBRARY_PATH)",
+             reason ? reason : "it sees no card");
+    return fail("llama.cpp cannot use a GPU", what);
+}
+
+static const char *load_model(const char *path, struct params params, struct llama_peer_model **out)
+{
     struct llama_peer_model *model = calloc(1, sizeof *model);
 
     if (!model)
         return fail("out of memory", path);
-    ((uint8_t *)&params)[MODEL_VOCAB_ONLY_BYTE] = vocab_only;
     model->model = peer.llama_model_load_from_file(path, params);
     if (!model->model) {
         free(model);
@@ -223,6 +274,45 @@ const char *llama_peer_model_load(const char *path, bool vocab_only, struct llam
     }
     model->vocab = peer.llama_model_get_vocab(model->model);
     *out = model;
+    return NULL;
+}
+
+const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out)
+{
+    struct params params = peer.llama_model_default_params();
+
+    ((uint8_t *)&params)[MODEL_VOCAB_ONLY_BYTE] = vocab_only;
+    return load_model(path, params, out);
+}
+
+static size_t free_bytes(void *device)
+{
+    size_t available = 0, all = 0;
+
+    peer.ggml_backend_dev_memory(device, &available, &all);
+    return available;
+}
+
+const char *llama_peer_model_load_on_gpu(const char *path, size_t file_bytes,
+                                         struct llama_peer_model **out)
+{
+    struct params params = peer.llama_model_default_params();
+    void *gpu = find_gpu();
+    const char *why;
+    size_t before;
+
+    if (!gpu)
+        return explain_no_gpu();
+    before = free_bytes(gpu);
+    params.words[MODEL_GPU_LAYERS] = ALL_LAYERS;
+    why = load_model(path, params, out);
+    if (why)
+        return why;
+    if (before < free_bytes(gpu) + file_bytes / 2) {
+        llama_peer_model_free(*out);
+        return fail("the model was loaded, but most of it is not in the GPU's memory", path);
+    }
+    peer.gpu = gpu;
     return NULL;
 }
 
@@ -282,6 +372,17 @@ static bool on_node(const void *node, bool ask, void *user)
     return true;
 }
 
+static int prompts_of(const struct llama_peer_options *options)
+{
+    return options->prompts ? options->prompts : 1;
+}
+
+/* Of a pass. */
+static int tokens_of(const struct llama_peer_options *options)
+{
+    return options->canvas * prompts_of(options);
+}
+
 static struct params context_params(struct llama_peer_context *context)
 {
     struct params params = peer.llama_context_default_params();
@@ -289,9 +390,10 @@ static struct params context_params(struct llama_peer_context *context)
     bool (*callback)(const void *, bool, void *) = on_node;
     void *data = context;
 
-    params.words[CONTEXT_N_CTX] = (uint32_t)options->canvas;
-    params.words[CONTEXT_N_BATCH] = (uint32_t)options->canvas;
-    params.words[CONTEXT_N_UBATCH] = (uint32_t)options->canvas;
+    params.words[CONTEXT_N_CTX] = (uint32_t)tokens_of(options);
+    params.words[CONTEXT_N_BATCH] = (uint32_t)tokens_of(options);
+    params.words[CONTEXT_N_UBATCH] = (uint32_t)tokens_of(options);
+    params.words[CONTEXT_N_SEQ_MAX] = (uint32_t)prompts_of(options);
     params.words[CONTEXT_THREADS] = (uint32_t)options->threads;
     params.words[CONTEXT_THREADS_BATCH] = (uint32_t)options->threads;
     params.words[CONTEXT_FLASH_ATTENTION] = options->flash_attention;
@@ -317,7 +419,7 @@ const char *llama_peer_context_create(struct llama_peer_model *model,
         return fail("the context cannot be made", "out of memory or an unknown parameter layout");
     }
     peer.llama_set_causal_attn(context->context, false);
-    context->batch = peer.llama_batch_init(options->canvas, 0, 1);
+    context->batch = peer.llama_batch_init(tokens_of(options), 0, 1);
     *out = context;
     return NULL;
 }
@@ -334,24 +436,31 @@ void llama_peer_context_free(struct llama_peer_context *context)
 
 const char *llama_peer_forward(struct llama_peer_context *context, const int32_t *ids, int count)
 {
+    return llama_peer_forward_many(context, ids, 1, count);
+}
+
+const char *llama_peer_forward_many(struct llama_peer_context *context, const int32_t *ids,
+                                    int prompts, int count)
+{
     struct batch *batch = &context->batch;
     void *memory = peer.llama_get_memory(context->context);
 
-    if (count > context->options.canvas)
-        return fail("forward", "more tokens than the canvas");
+    if (count > context->options.canvas || prompts > prompts_of(&context->options))
+        return fail("forward", "more tokens than the canvas, or more prompts");
     /* Diffusion models have no cache; a causal one would remember the last pass. */
     if (memory)
         peer.llama_memory_clear(memory, false);
-    batch->count = count;
-    for (int i = 0; i < count; i++) {
+    batch->count = count * prompts;
+    for (int i = 0; i < batch->count; i++) {
         batch->tokens[i] = ids[i];
-        batch->positions[i] = i;
+        batch->positions[i] = i % count;
         batch->sequence_counts[i] = 1;
-        batch->sequences[i][0] = 0;
+        batch->sequences[i][0] = i / count;
         batch->logits[i] = 1;
     }
     if (peer.llama_decode(context->context, *batch))
         return fail("forward", "llama_decode failed");
+    peer.llama_synchronize(context->context); /* a GPU is not done yet */
     return context->no_memory ? fail("forward", "out of memory for a layer") : NULL;
 }
 

@@ -30,8 +30,8 @@ enum llama_peer_ftype {
  * under tests/peer install it. The library's own log is silenced. */
 const char *llama_peer_open(const char *dir);
 
-/* The library's version and the CPU library it chose, once it is open; static
- * storage. */
+/* The library's version and the CPU library it chose, or the GPU that has a model, once
+ * it is open; static storage. */
 const char *llama_peer_describe(void);
 
 struct llama_peer_model;
@@ -39,6 +39,12 @@ struct llama_peer_model;
 /* Loads a GGUF file; free with llama_peer_model_free, after its contexts. */
 const char *llama_peer_model_load(const char *path, bool vocab_only, struct llama_peer_model **out);
 void llama_peer_model_free(struct llama_peer_model *model);
+
+/* The same on the first GPU, all layers of it; needs the folder of a build with CUDA. An
+ * error if no GPU can be used, and if its memory did not become less by half of the file's
+ * bytes: the model is then elsewhere. */
+const char *llama_peer_model_load_on_gpu(const char *path, size_t file_bytes,
+                                         struct llama_peer_model **out);
 
 /* Number of ids, which is the length of a row of logits. */
 int llama_peer_vocab_size(const struct llama_peer_model *model);
@@ -55,11 +61,12 @@ struct llama_peer_context;
 typedef void llama_peer_layer(void *user, int layer, const float *hidden, size_t rows,
                               size_t width);
 
-/* For canvases of up to `canvas` tokens. flash_attention (the library's own choice
- * here when it is left alone) keeps keys and values as f16: on for speed, off for
- * the logits of shared/data. With on_layer passes are slower. */
+/* For canvases of up to `canvas` tokens, up to `prompts` of them in a pass (0: one).
+ * flash_attention (the library's own choice here when it is left alone) keeps keys and
+ * values as f16: on for speed, off for the logits of shared/data. With on_layer passes
+ * are slower. */
 struct llama_peer_options {
-    int canvas, threads;
+    int canvas, threads, prompts;
     bool flash_attention;
     llama_peer_layer *on_layer; /* NULL: not wanted */
     void *user;
@@ -75,7 +82,12 @@ void llama_peer_context_free(struct llama_peer_context *context);
  * computed. They stay inside the context until the next pass. */
 const char *llama_peer_forward(struct llama_peer_context *context, const int32_t *ids, int count);
 
-/* Row [vocab] of the last pass, row < count; NULL when there is none. */
+/* The same over several prompts, ids [prompts, count]: a position sees those of its own
+ * prompt alone. */
+const char *llama_peer_forward_many(struct llama_peer_context *context, const int32_t *ids,
+                                    int prompts, int count);
+
+/* Row [vocab] of the last pass, row < prompts * count; NULL when there is none. */
 const float *llama_peer_logits(struct llama_peer_context *context, int row);
 
 /* Quantizes the file at in into a new file. */
