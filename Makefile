@@ -122,7 +122,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/internal.a
 FUZZ_OBJ := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,support gguf_mutate $(if $(FUZZER),,replay))
 $(FUZZ_SRC:%.c=$(BUILD)/%): $(FUZZ_OBJ)
 
-$(TOOLS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
+$(filter-out $(GPU_TOOLS),$(TOOLS)): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/internal.a $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -o $@

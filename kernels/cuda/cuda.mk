@@ -76,6 +76,15 @@ $(BUILD)/tests/test_gpu: $(GPU_TEST_OBJ) $(CUDA_OBJ) $(BUILD)/internal.a
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CXX) -pthread $(filter-out %/configured,$^) $(CUDART) $(LIBS) -ldl -lrt -o $@
 
+# What measures on a GPU, and the tests of whole models there: everything but main, and the kernels.
+GPU_TOOLS := $(if $(CUDART),$(BUILD)/bench/compare_llama $(BUILD)/bench/gpu_parity)
+GPU_TESTS := $(if $(CUDART),$(GPU_TEST_SRC:%.c=$(BUILD)/%))
+$(GPU_TESTS): LIBS += -lcmocka
+$(GPU_TOOLS) $(GPU_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal-gpu.a $(CUDA_OBJ)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD    $@")
+	$(Q)$(CC) $(LDFLAGS) $^ $(CUDART) $(JANSSON) $(EDIT_LIBS) $(LIBS) -ldl -lrt -o $@
+
 .PHONY: cuda-objects cuda-tests
 cuda-objects: $(CUDA_OBJ)
-cuda-tests: cuda-emu $(if $(CUDART),$(BUILD)/tests/test_gpu)
+cuda-tests: cuda-emu $(if $(CUDART),$(BUILD)/tests/test_gpu) $(GPU_TESTS)

@@ -72,9 +72,14 @@ $(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(1)/%): $(BUILD)/cuda-$(1)/%: $(BUIL
 
 $(BUILD)/cuda-$(1)/dllm: $(BUILD)/obj/src/cli/main.o $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
 	$$(call emu_link,$(1))
+
+$(BUILD)/cuda-$(1)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/internal-gpu.a $(BUILD)/cuda-$(1)/emulator.a
+	@mkdir -p $$(@D)
+	$$(call emu_link,$(1))
 endef
 $(foreach mode,$(EMU_MODES),$(eval $(call emu_models,$(mode))))
-EMU_TESTS += $(foreach mode,$(EMU_MODES),$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(mode)/%)) $(BUILD)/dllm-emu
+EMU_TESTS += $(foreach mode,$(EMU_MODES),$(GPU_TEST_SRC:tests/gpu/%.c=$(BUILD)/cuda-$(mode)/%)) $(BUILD)/dllm-emu \
+    $(BUILD)/cuda-plain/bench/gpu_parity
 
 $(BUILD)/dllm-emu: $(BUILD)/cuda-plain/dllm
 	$(Q)ln -sf cuda-plain/dllm $@
