@@ -1,22 +1,25 @@
 """Result files of benchmarks: what they say about the machine, when times are steady enough to keep, and
-where they lie (bench/results/NAME.json).
+where they lie (bench/results/NAME.json, or in the folder that the environment's BENCH_RESULTS names).
 
 The rule: times are kept when
 - the quartiles of what is reported (ratios of pairs, times of repetitions) are at most MAX_SPREAD of its
   median apart, with at least MIN_COUNT of them, and
-- while it was measured the process got at least MIN_PROCESSOR of the processor time of its threads.
+- while it was measured the process got at least MIN_PROCESSOR of the processor time of its threads (on a GPU,
+  where threads wait, that is no sign).
 Else nothing is written: another program was using the machine.
 """
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
-RESULTS = os.path.join(ROOT, "bench", "results")
+RESULTS = os.path.abspath(os.environ.get("BENCH_RESULTS", os.path.join(ROOT, "bench", "results")))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 PEER = os.path.join(ROOT, "build/peers/node_modules/@node-llama-cpp/linux-x64")
+PEER_GPU = PEER + "-cuda"
 MAX_SPREAD, MIN_COUNT, MIN_PROCESSOR = 0.15, 5, 0.8
 
 
@@ -43,18 +46,32 @@ def spread(values):
     return (high - low) / middle
 
 
+def peer_seconds(result):
+    """Of a comparison: of llama.cpp's passes; of several prompts in one or one after the other, as it is faster."""
+    sides = [result["seconds"][side]["wall"] for side in ("llama", "llama_each") if side in result["seconds"]]
+    return min(sides, key=median)
+
+
 def ratios(slow, fast):
     """How many times faster the second was, pair by pair."""
     return [a / b for a, b in zip(slow, fast)]
 
 
-def complaint(what, values, processor_use, threads):
-    """Why values must not be kept, or None."""
+def unsteady(what, values):
+    """Why values scatter too much to be kept, or None."""
     if len(values) < MIN_COUNT:
         return "%s: %d measurements; at least %d were expected" % (what, len(values), MIN_COUNT)
     if spread(values) > MAX_SPREAD:
         return "%s: quartiles lie %.1f %% of the median apart; at most %.0f %% were expected" % (
             what, 100 * spread(values), 100 * MAX_SPREAD)
+    return None
+
+
+def complaint(what, values, processor_use, threads):
+    """Why values must not be kept, or None."""
+    reason = unsteady(what, values)
+    if reason:
+        return reason
     if processor_use < MIN_PROCESSOR * threads:
         return "%s: got %.2f of %d processors; at least %.2f were expected" % (
             what, processor_use, threads, MIN_PROCESSOR * threads)
@@ -75,7 +92,10 @@ def git(*arguments):
 
 
 def commit():
-    """The commit measured, "-dirty" with changes that are not in it: other ones than new results and their tables."""
+    """The commit measured, "-dirty" with changes that are not in it: other ones than new results and their tables.
+    In a copy without its history the environment's DLLM_COMMIT says what it is."""
+    if "DLLM_COMMIT" in os.environ:
+        return os.environ["DLLM_COMMIT"]
     try:
         changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results", ":!docs",
                       ":!README.md")
@@ -90,6 +110,29 @@ def facts():
     return {"machine": {"processor": processor_name(), "cores": len(os.sched_getaffinity(0)),
                         "memory_gb": round(memory / 1e9, 1)},
             "commit": commit()}
+
+
+def gpu_facts():
+    """The first card and its driver, by dllm doctor and nvidia-smi; None, after a line, where there is none."""
+    run = subprocess.run([os.path.join(BUILD, "dllm"), "doctor"], capture_output=True, text=True)
+    found = re.search(r"^GPU +\w+ +(.*)", run.stdout, re.M)
+    text = found.group(1) if found else run.stderr.strip()
+    card = re.match(r"0: (.+), compute capability ([\d.]+), \S+ \S+ free of (\S+ \S+); "
+                    r"the driver has CUDA ([\d.]+), this build ([\d.]+)", text)
+    if not card:
+        print("nothing is measured: %s" % text)
+        return None
+    keys = ("name", "compute_capability", "memory", "cuda_of_driver", "cuda_of_build")
+    return dict(zip(keys, card.groups()), driver=driver_version())
+
+
+def driver_version():
+    try:
+        run = subprocess.run(["nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader"],
+                             check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return run.stdout.strip()
 
 
 def write(name, result):
@@ -114,15 +157,24 @@ def read(kind):
     return out
 
 
-def model_file(arch, file_type="Q4_K_M", layers=None):
-    """A file of random blocks in the shapes of a model, written to build/models when it is not there."""
+def start_model_file(arch, file_type="Q4_K_M", layers=None):
+    """The path of a file of random blocks in the shapes of a model, in build/models, and the process that
+    writes it there, None when it is there."""
     name = "%s-random-%s%s.gguf" % (arch, file_type, "-%d-layers" % layers if layers else "")
     path = os.path.join(ROOT, "build", "models", name)
-    if not os.path.exists(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        command = [os.path.join(ROOT, "scripts/make_random_model.py"), path, "--arch", arch,
-                   "--type", file_type] + (["--layers", str(layers)] if layers else [])
-        subprocess.run(command, check=True, stdout=sys.stderr)
+    if os.path.exists(path):
+        return path, None
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    command = [sys.executable, os.path.join(ROOT, "scripts/make_random_model.py"), path, "--arch", arch,
+               "--type", file_type] + (["--layers", str(layers)] if layers else [])
+    return path, subprocess.Popen(command, stdout=sys.stderr)
+
+
+def model_file(arch, file_type="Q4_K_M", layers=None):
+    """The same when it is written."""
+    path, writer = start_model_file(arch, file_type, layers)
+    if writer and writer.wait():
+        sys.exit("error: %s could not be written" % path)
     return path
 
 
