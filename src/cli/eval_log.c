@@ -139,9 +139,12 @@ static int append(struct eval_log *log, int arm, int question, const struct eval
     char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     bool fine = line && fprintf(log->file, "%s\n", line) > 0 && fflush(log->file) == 0;
 
+    if (!fine)
+        cli_fail(CLI_FAILURE, "an answer could not be kept in the results file: %s",
+                 line ? strerror(errno) : "out of memory");
     free(line);
     json_decref(row);
-    return fine ? CLI_OK : cli_fail(CLI_FAILURE, "an answer could not be kept in the results file");
+    return fine ? CLI_OK : CLI_FAILURE;
 }
 
 int eval_log_add(struct eval_log *log, int arm, int question, const struct eval_answer *answer)

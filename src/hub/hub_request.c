@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOKEN_BYTES = 512, CONFIG_BYTES = 8192, CHUNK_BYTES = 65536, TICK_MS = 200 };
+enum { TOKEN_BYTES = 512, CONFIG_BYTES = 8192, CHUNK_BYTES = 16384, TICK_MS = 200 };
 
 /* Exit codes of curl. */
 enum {
@@ -184,10 +184,9 @@ static void read_reply(struct hub_process *curl, struct hub_reply *reply)
     *status = 0;
     reply->http = atoi(status + 1);
     line = strstr(text, "curl: (");
-    line = line ? strchr(line, ')') : NULL;
-    if (line)
-        snprintf(reply->reason, sizeof reply->reason, "%.*s", (int)strcspn(line + 2, "\n"),
-                 line + 2);
+    line = line ? strstr(line, ") ") : NULL;
+    line = line ? line + 2 : text; /* else what the loader of programs says */
+    snprintf(reply->reason, sizeof reply->reason, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 /* Resolving, connecting, sending, receiving, time: troubles that may pass. */
@@ -234,6 +233,9 @@ void hub_request_run(const struct hub_request *request, const struct hub_watch *
     code = hub_process_end(&curl, reply->outcome != HUB_DONE);
     if (stopped(watch))
         reply->outcome = HUB_ENDED;
-    else if (reply->outcome == HUB_DONE)
-        reply->outcome = judge(code, reply->http);
+    if (reply->outcome != HUB_DONE)
+        return;
+    if (code < 0 && !reply->reason[0])
+        strcpy(reply->reason, "the program curl was killed");
+    reply->outcome = judge(code, reply->http);
 }

@@ -251,3 +251,11 @@ $ . "$tests/hub.sh"; ignoring="import os, signal, sys; signal.signal(signal.SIGC
 % curl
 | error: there is no repository test/none at http://127.0.0.1:PORT (status 404); check the name
 | tiny-Q4_K_M.gguf
+
+# A curl that cannot run says why, or is said to be gone.
+$ mkdir bin; export PATH=$PWD/bin:$PATH HOME=$PWD; unset HF_ENDPOINT HF_HUB_OFFLINE
+> for end in 'echo "curl: no libssl.so" >&2; exit 127' 'kill -SEGV $$'; do
+>   printf '#!/bin/sh\ncat > /dev/null\n%s\n' "$end" > bin/curl; chmod +x bin/curl; dllm pull a/b; done
+! error: asking https://huggingface.co for a/b failed: curl: no libssl.so
+! error: asking https://huggingface.co for a/b failed: the program curl was killed
+= 1
