@@ -10,7 +10,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* Bytes of stack that no command outgrows: the most goes to reading JSON that is nested as deep as
+ * Jansson allows (2048 levels). */
+enum { STACK_BYTES = 256 << 10 };
 
 static const struct command *find_command(const char *name)
 {
@@ -118,11 +124,31 @@ static void occupy_standard_streams(void)
             _exit(CLI_FAILURE);
 }
 
+/* A stack that ends while a command runs ends the process without a word. Arguments and environment
+ * count too: they lie above everything else, the program's path last. Threads get as much as the
+ * limit says. */
+static int check_stack(void)
+{
+    struct rlimit limit;
+    uintptr_t here = (uintptr_t)&limit, top = getauxval(AT_EXECFN);
+    uint64_t taken = top > here ? top - here : 0;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= taken + STACK_BYTES)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE,
+                    "the stack may have %llu KiB, of which arguments and environment take %llu; dllm "
+                    "needs %d KiB beside them: raise the limit, for instance with \"ulimit -s 8192\"",
+                    (unsigned long long)limit.rlim_cur >> 10, (unsigned long long)taken >> 10,
+                    STACK_BYTES >> 10);
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
 
     occupy_standard_streams();
+    if (check_stack())
+        return CLI_FAILURE;
     /* A closed pipe and a limit on file sizes show as failed writes, so that half-written files are
      * removed. */
     signal(SIGPIPE, SIG_IGN);

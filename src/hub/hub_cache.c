@@ -157,35 +157,36 @@ enum dllm_status hub_link(const char *repo, const struct hub_listing *listing, s
     return write_ref(repo, listing->commit, error);
 }
 
-/* Adds the GGUF files below folder; `inner` is folder's path in the
- * snapshot. */
-static enum dllm_status add_files(const char *folder, const char *inner, int depth,
+/* Adds the GGUF files below the folder `path`, which has room for the names that are put behind it and
+ * taken off again. The first `root` bytes of it are the snapshot's folder and a slash. */
+static enum dllm_status add_files(char path[HUB_PATH_BYTES], size_t root, int depth,
                                   struct hub_listing *listing, struct dllm_error *error)
 {
-    DIR *stream = opendir(folder);
+    DIR *stream = opendir(path);
     enum dllm_status status = DLLM_OK;
     const struct dirent *entry;
+    size_t length = strlen(path);
 
     while (stream && status == DLLM_OK && (entry = readdir(stream))) {
-        char path[HUB_PATH_BYTES], name[HUB_PATH_BYTES];
         struct stat info;
 
-        if (entry->d_name[0] == '.' ||
-            hub_path(path, error, "%s/%s", folder, entry->d_name) != DLLM_OK ||
-            hub_path(name, error, "%s%s", inner, entry->d_name) != DLLM_OK ||
-            stat(path, &info) != 0)
+        path[length] = 0;
+        if (entry->d_name[0] == '.' || length + 1 + strlen(entry->d_name) >= HUB_PATH_BYTES)
             continue;
-        if (S_ISREG(info.st_mode) && hub_is_file_path(name)) {
-            struct hub_file file = {.name = name, .size = (uint64_t)info.st_size};
+        sprintf(path + length, "/%s", entry->d_name);
+        if (stat(path, &info) != 0)
+            continue;
+        if (S_ISREG(info.st_mode) && hub_is_file_path(path + root)) {
+            struct hub_file file = {.name = path + root, .size = (uint64_t)info.st_size};
 
             status = hub_listing_add(listing, &file, error);
         } else if (S_ISDIR(info.st_mode) && depth < HUB_FOLDERS_MOST) {
-            strcat(name, "/");
-            status = add_files(path, name, depth + 1, listing, error);
+            status = add_files(path, root, depth + 1, listing, error);
         }
     }
     if (stream)
         closedir(stream);
+    path[length] = 0;
     return status;
 }
 
@@ -208,7 +209,7 @@ static enum dllm_status list_folder(const char *folder, struct hub_listing *list
     if (!listing->commit[0])
         return DLLM_OK;
     HUB_TRY(hub_path(path, error, "%s/snapshots/%s", folder, listing->commit));
-    HUB_TRY(add_files(path, "", 0, listing, error));
+    HUB_TRY(add_files(path, strlen(path) + 1, 0, listing, error));
     hub_listing_sort(listing);
     return DLLM_OK;
 }
