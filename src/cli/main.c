@@ -136,8 +136,9 @@ static int check_stack(void)
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= taken + STACK_BYTES)
         return CLI_OK;
     return cli_fail(CLI_FAILURE,
-                    "the stack may have %llu KiB, of which arguments and environment take %llu; dllm "
-                    "needs %d KiB beside them: raise the limit, for instance with \"ulimit -s 8192\"",
+                    "the stack may have %llu KiB, of which arguments and environment take %llu; "
+                    "dllm needs %d KiB beside them: raise the limit, for instance with "
+                    "\"ulimit -s 8192\"",
                     (unsigned long long)limit.rlim_cur >> 10, (unsigned long long)taken >> 10,
                     STACK_BYTES >> 10);
 }

@@ -157,8 +157,8 @@ enum dllm_status hub_link(const char *repo, const struct hub_listing *listing, s
     return write_ref(repo, listing->commit, error);
 }
 
-/* Adds the GGUF files below the folder `path`, which has room for the names that are put behind it and
- * taken off again. The first `root` bytes of it are the snapshot's folder and a slash. */
+/* Adds the GGUF files below the folder `path`, which has room for the names that are put behind it
+ * and taken off again. The first `root` bytes of it are the snapshot's folder and a slash. */
 static enum dllm_status add_files(char path[HUB_PATH_BYTES], size_t root, int depth,
                                   struct hub_listing *listing, struct dllm_error *error)
 {
