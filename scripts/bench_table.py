@@ -284,11 +284,94 @@ def gaps_table():
                   for _, result in results.read("gaps") for kind, found in result["kinds"].items()])
 
 
+# --- on a GPU ---
+
+def card(result):
+    return "%s, driver %s" % (result["gpu"]["name"], result["gpu"]["driver"])
+
+
+def of_gpu(kind, *order):
+    """Results of a kind, by these of their fields."""
+    return sorted((result for _, result in results.read(kind)), key=lambda r: [r[field] for field in order])
+
+
+def rate(measured):
+    """Operations a second, beside what the card reaches where that is known."""
+    ceiling = measured["ceiling_gop_per_s"]
+    text = "%.1f Top/s" % (measured["gop_per_s"] / 1000)
+    return text + (" of %.0f, %.1f %%" % (ceiling / 1000, 100 * measured["share_of_ceiling"]) if ceiling else "")
+
+
+def gpu_steps_table():
+    return table(["model", "card", "canvas", "prompts", "step", "each prompt", "layers", "head", "weights read",
+                  "matrix products", "commit"],
+                 [[model(r), card(r), str(r["canvas"]), str(r["prompts"]), "%.2f ms" % results.median(r["step"]["ms_each"]),
+                   "%.2f ms" % (results.median(r["step"]["ms_each"]) / r["prompts"]),
+                   "%.2f ms" % r["step"]["layers_ms"], "%.2f ms" % r["step"]["head_ms"],
+                   "%.0f GB/s" % r["step"]["weight_gb_per_s"], rate(r["step"]), r["commit"]]
+                  for r in of_gpu("gpu_step", "model", "canvas", "prompts")])
+
+
+def against_peer_on_gpu(result, side):
+    own = result["seconds"].get(side)
+    if not own:
+        return ""
+    low, middle, high = results.quartiles(results.ratios(results.peer_seconds(result), own["wall"]))
+    return "%.1f ms, **%.2fx** (%.2f to %.2f)" % (1000 * results.median(own["wall"]), middle, low, high)
+
+
+def gpu_compare_table():
+    def peer_time(result, side):
+        times = result["seconds"].get(side)
+        return "%.1f ms" % (1000 * results.median(times["wall"])) if times else ""
+
+    found = sorted(compared("gpu"), key=lambda r: (r["model"], r["canvas"], r["prompts"]))
+    return table(["file", "card", "canvas", "prompts", "llama.cpp", "one pass", "one after the other", "dllm, all rows",
+                  "dllm, a step", "commit"],
+                 [[model(r), card(r), str(r["canvas"]), str(r["prompts"]), r["llama_version"], peer_time(r, "llama"),
+                   peer_time(r, "llama_each"), against_peer_on_gpu(r, "dllm_all_rows"),
+                   "%d rows: %s" % (r["rows"], against_peer_on_gpu(r, "dllm_rows")), r["commit"]] for r in found])
+
+
+def gpu_products_table():
+    return table(["type", "rows x width", "tokens", "card", "time", "weights", "operations", "commit"],
+                 [[p["type"], "%d x %d" % (p["rows"], p["width"]), str(p["tokens"]), card(p),
+                   "%.3f ms" % results.median(p["ms_each"]), "%.0f GB/s" % p["weight_gb_per_s"], rate(p), p["commit"]]
+                  for p in of_gpu("gpu_product", "type", "width", "rows", "tokens")])
+
+
+def gpu_parity_row(result, row):
+    near, half, peer = row["beside_cpu"], row["half_of_layers"], row.get("beside_llama")
+    again = row["same_in_company"]
+    return [row["model"].replace(".gguf", ""), row["quantization"],
+            "%.1e, %.1e" % (near["median_rms"], near["worst_rms"]),
+            "%.6f, %.6f" % (near["median_cosine"], near["lowest_cosine"]), "%d of %d" % (near["same_top"], near["rows"]),
+            "%.6f" % half["lowest_cosine"], "%.6f" % peer["lowest_cosine"] if peer else "",
+            "%d, %d of %d" % (row["same_ids"], row["same_ids_half"], row["ids"]),
+            "%s; %s" % ("yes" if row["logits_repeat"] else "NO", ", ".join(
+                "%d" % again[company] for company in again) + " of %d" % row["generations"]),
+            "yes" if row["good"] else "NO", result["gpu"]["name"], result["commit"]]
+
+
+def gpu_parity_table():
+    return table(["model", "type", "RMS: median, worst", "cosine: median, lowest", "same top", "half of the layers",
+                  "llama.cpp", "same ids: all, half", "same bits again: logits; alone, of 3, of 8", "as it must be",
+                  "card", "commit"],
+                 [gpu_parity_row(result, row) for result in of_gpu("gpu_parity") for row in result["models"]])
+
+
+def gpu_tests_table():
+    return table(["card", "passed", "failed", "commit"],
+                 [[card(r), str(r["passed"]), str(r["failed"]), r["commit"]] for r in of_gpu("gpu_tests")])
+
+
 TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: dense_table("model"),
           "avx2": lambda: dense_table("avx2"), "moe": moe_table, "types": types_table, "tokenizer": tokenizer_table,
           "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
-          "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table}
+          "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table,
+          "gpu_steps": gpu_steps_table, "gpu_compare": gpu_compare_table, "gpu_products": gpu_products_table,
+          "gpu_parity": gpu_parity_table, "gpu_tests": gpu_tests_table}
 
 
 def filled(text):
