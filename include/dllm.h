@@ -192,7 +192,7 @@ DLLM_API const char *dllm_type_name(uint32_t type);
 struct dllm_quantize_progress {
     size_t tensor, tensors; /* the one at work, from 0; all */
     uint64_t bytes_read, bytes_to_read;
-    uint64_t bytes_written;
+    uint64_t bytes_written, bytes_to_write;
 };
 
 struct dllm_quantize_options {
@@ -200,7 +200,8 @@ struct dllm_quantize_options {
     int threads;      /* 0: the cores this process may use */
     /* Takes the next bytes of the new file; false: they could not be written. */
     bool (*write)(void *user, const void *data, size_t size);
-    /* Called after each portion unless NULL; false stops with DLLM_INTERRUPTED. */
+    /* Called before the first byte and after each portion, unless NULL; false stops with
+     * DLLM_INTERRUPTED. */
     bool (*on_progress)(void *user, const struct dllm_quantize_progress *progress);
     void *user;
 };

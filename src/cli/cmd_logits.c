@@ -228,6 +228,9 @@ static int run_pass(const struct opts *opts, struct dllm_engine *engine,
     if (!code)
         code = out_file_open(&file, path);
     if (!code)
+        code = out_file_check_room(&file,
+                                   (uint64_t)list->count * (uint64_t)info.vocab * sizeof(float));
+    if (!code)
         code = write_logits(session, &query, info.vocab, &file, values);
     out_file_discard(&file);
     dllm_session_destroy(session);

@@ -38,6 +38,7 @@ static const struct opt_table table = {
 
 struct sink {
     struct out_file file;
+    int code; /* of a disk that is too small; 0: it is not */
     bool terminal;
     int shown; /* percent */
 };
@@ -58,12 +59,14 @@ static bool show_progress(void *user, const struct dllm_quantize_progress *progr
             ? (int)(100.0 * (double)progress->bytes_read / (double)progress->bytes_to_read)
             : 100;
 
+    if (progress->bytes_written == 0)
+        sink->code = out_file_check_room(&sink->file, progress->bytes_to_write);
     if (sink->terminal && percent != sink->shown) {
         fprintf(stderr, "\r%3d %%, tensor %zu of %zu", percent, progress->tensor + 1,
                 progress->tensors);
         sink->shown = percent;
     }
-    return !cli_interrupted();
+    return !sink->code && !cli_interrupted();
 }
 
 static bool same_file(const char *a, const char *b)
@@ -100,6 +103,8 @@ static int quantize_to(struct sink *sink, const char *in, const struct opts *opt
 
     if (sink->shown >= 0)
         fprintf(stderr, "\r\033[K");
+    if (sink->code)
+        return sink->code;
     if (status != DLLM_OK && !sink->file.failure)
         return cli_fail_error(&error);
     code = out_file_commit(&sink->file); /* tells of a failed write */

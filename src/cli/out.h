@@ -48,6 +48,10 @@ struct out_file {
  * not a regular file is refused: it would be replaced. */
 int out_file_open(struct out_file *file, const char *path);
 
+/* Whether the disk has room for that many bytes; 0, or the exit code after a message. A disk that
+ * cannot be asked may have it. What another program takes meanwhile is a failed write. */
+int out_file_check_room(const struct out_file *file, uint64_t bytes);
+
 /* Appends bytes; a failure is kept for the commit to report. */
 void out_file_write(struct out_file *file, const void *data, size_t size);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Temporary names of the open files, for the ends of the process that no code
@@ -105,6 +106,21 @@ fail:
     cli_fail(CLI_FAILURE, "\"%s\" could not be opened for writing: %s", path, strerror(errno));
     out_file_discard(file);
     return CLI_FAILURE;
+}
+
+int out_file_check_room(const struct out_file *file, uint64_t bytes)
+{
+    struct statvfs disk;
+    char needed[32], room[32];
+    uint64_t there;
+
+    if (fstatvfs(fileno(file->stream), &disk) != 0 ||
+        __builtin_mul_overflow(disk.f_bavail, disk.f_frsize, &there) || bytes <= there)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE,
+                    "\"%s\" would take %s, but its disk has room for %s; make room, or choose "
+                    "another disk",
+                    file->target, out_size_text(bytes, needed), out_size_text(there, room));
 }
 
 /* Keeps the first errno. */

@@ -161,12 +161,20 @@ static enum dllm_status encode_tensor(struct job *job, const struct dllm_tensor 
     return DLLM_OK;
 }
 
+/* Bytes of a tensor in the new file, with the zeros behind it. */
+static uint64_t room_of_tensor(const struct job *job, size_t index, uint64_t alignment)
+{
+    return ROUND_UP(gguf_retyped_bytes(dllm_file_tensor(job->file, index), job->types[index]),
+                    alignment);
+}
+
 /* A tensor, and zeros up to the next one. */
 static enum dllm_status write_tensor(struct job *job, size_t index, uint64_t alignment)
 {
     static const uint8_t zeros[64];
     const struct dllm_tensor *tensor = dllm_file_tensor(job->file, index);
-    uint64_t size = gguf_retyped_bytes(tensor, job->types[index]);
+    uint64_t padding =
+        room_of_tensor(job, index, alignment) - gguf_retyped_bytes(tensor, job->types[index]);
 
     job->progress.tensor = index;
     if (job->types[index] != tensor->type) {
@@ -175,7 +183,7 @@ static enum dllm_status write_tensor(struct job *job, size_t index, uint64_t ali
         TRY(emit(job, tensor->data, tensor->size));
         job->progress.bytes_read += tensor->size;
     }
-    for (uint64_t left = ROUND_UP(size, alignment) - size; left > 0;) {
+    for (uint64_t left = padding; left > 0;) {
         size_t some = MIN(left, sizeof zeros);
 
         TRY(emit(job, zeros, some));
@@ -236,7 +244,12 @@ static enum dllm_status write_all(struct job *job, uint32_t file_type)
     enum dllm_status status;
 
     TRY(gguf_retype(job->file, job->types, file_type, &head, job->error));
-    status = emit(job, head.bytes, head.size);
+    job->progress.bytes_to_write = head.size;
+    for (size_t i = 0; i < job->progress.tensors; i++)
+        job->progress.bytes_to_write += room_of_tensor(job, i, head.alignment);
+    status = report(job);
+    if (status == DLLM_OK)
+        status = emit(job, head.bytes, head.size);
     for (size_t i = 0; status == DLLM_OK && i < job->progress.tensors; i++)
         status = write_tensor(job, i, head.alignment);
     gguf_head_free(&head);

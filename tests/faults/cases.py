@@ -58,6 +58,8 @@ CASES = {
     "score": Case("score --input in.jsonl -o out.jsonl --samples 2 -t 1",
                   {"in.jsonl": '{"prompt": "a", "answer": "b"}\n'}, grows=["out.jsonl"]),
     "quantize": Case("quantize f32.gguf out.gguf Q8_0 -t 1", {"f32.gguf": TINY}, outputs=["out.gguf"]),
+    "replace": Case("quantize f32.gguf out.gguf Q8_0 -t 2", {"f32.gguf": TINY, "out.gguf": "the old file"},
+                    outputs=["out.gguf"]),
     "trace": Case("trace t.jsonl -o t.html", {"t.jsonl": f"{ROOT}/tests/fuzz/corpus/trace/short"},
                   outputs=["t.html"]),
     "pull": Case("pull test/tiny", outputs=[f"{SNAPSHOT}/tiny-F32.gguf"], others=[".cache"]),
@@ -186,8 +188,8 @@ def complaint(case, sound, found):
         return "no error on stderr"
     else:
         for name in case.outputs:
-            if found.files[name] not in ("", sound.files[name]):
-                return f"{name} is not whole"
+            if found.files[name] not in (case.files.get(name, ""), sound.files[name]):
+                return f"{name} is neither whole nor what it was"
         for name in case.grows:
             lines, wanted = found.files[name].split("\n"), sound.files[name].split("\n")
             if [line for line in lines[:-1] if line not in wanted and '"error"' not in line]:

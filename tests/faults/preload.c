@@ -1,8 +1,9 @@
 /*
  * preload.c: stands before libc (LD_PRELOAD) and makes one call of a program fail.
  *
- *     FAULT_KIND    allocation, call (of the list below) or count (nothing fails)
- *     FAULT_AT      which one, counted from 1; with a + behind it all from there on
+ *     FAULT_KIND    allocation, call (of the list below), room, or count (nothing fails)
+ *     FAULT_AT      which one, counted from 1; with a + behind it all from there on; with
+ *                   room: how many bytes every disk has room for
  *     FAULT_REPORT  file that gets "ALLOCATIONS CALLS HIT ALIVE NAME" at the end:
  *                   how many there were, whether the fault was met, blocks that were
  *                   not freed, and the call that failed
@@ -36,7 +37,7 @@ extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-enum kind { NONE, ALLOCATION, CALL };
+enum kind { NONE, ALLOCATION, CALL, ROOM };
 
 static enum kind kind;
 static long fault_at;
@@ -53,6 +54,7 @@ __attribute__((constructor)) static void begin(void)
     kind = !text                             ? NONE
            : strcmp(text, "allocation") == 0 ? ALLOCATION
            : strcmp(text, "call") == 0       ? CALL
+           : strcmp(text, "room") == 0       ? ROOM
                                              : NONE;
     fault_at = at ? atol(at) : 0;
     from_there_on = at && strchr(at, '+');
@@ -201,7 +203,6 @@ FAILING(pid_t, waitpid, (pid_t pid, int *status, int flags), (pid, status, flags
 FAILING(int, pipe2, (int ends[2], int flags), (ends, flags), -1)
 FAILING(int, stat, (const char *path, struct stat *out), (path, out), -1)
 FAILING(int, fstat, (int descriptor, struct stat *out), (descriptor, out), -1)
-FAILING(int, statvfs, (const char *path, struct statvfs *out), (path, out), -1)
 FAILING(void *, mmap,
         (void *address, size_t size, int protection, int flags, int descriptor, off_t offset),
         (address, size, protection, flags, descriptor, offset), MAP_FAILED)
@@ -232,6 +233,26 @@ BREAKING(size_t, fwrite, (const void *data, size_t size, size_t count, FILE *str
          (data, size, count, stream), fileno(stream), true)
 BREAKING(int, fflush, (FILE * stream), (stream), stream ? fileno(stream) : -1, true)
 BREAKING(int, fclose, (FILE * stream), (stream), fileno(stream), true)
+
+/* Says how small the disk is. */
+static int limit_room(struct statvfs *out, int code)
+{
+    if (kind == ROOM) {
+        out->f_frsize = 1;
+        out->f_bavail = (fsblkcnt_t)fault_at;
+    }
+    return code;
+}
+
+int statvfs(const char *path, struct statvfs *out)
+{
+    return fails("statvfs") ? -1 : limit_room(out, REAL(statvfs)(path, out));
+}
+
+int fstatvfs(int descriptor, struct statvfs *out)
+{
+    return fails("fstatvfs") ? -1 : limit_room(out, REAL(fstatvfs)(descriptor, out));
+}
 
 int open(const char *path, int flags, ...)
 {

@@ -12,6 +12,7 @@ environment: BUILD (build), DLLM the program ($BUILD/tests/faults/dllm)
 """
 import concurrent.futures
 import os
+import re
 import sys
 import tempfile
 
@@ -67,6 +68,16 @@ def run_case(name, endpoint, every):
     return len(jobs), met, failed
 
 
+def small_disk(name, endpoint):
+    """What is wrong with a command whose file does not fit: it must say so before the first byte, with numbers."""
+    case = CASES[name]
+    found = Faulty(case, endpoint, "room", "100")
+    if found.code != 1 or not re.search(r"error: .*[\d.]+ (bytes|KiB|MiB).* has room for (100 bytes|0 MiB)", found.err):
+        return f"exit code {found.code}, {found.err.strip()[-300:]}"
+    return complaint(case, found, found) or (found.files[case.outputs[0]] != case.files.get(case.outputs[0], "")
+                                             and "a file was written")
+
+
 def main():
     every = "--all" in sys.argv
     names = [name for name in sys.argv[1:] if name != "--all"] or list(CASES)
@@ -76,6 +87,11 @@ def main():
             runs, met, failed = run_case(name, endpoint, every)
             failures += failed
             print(f"{name}: {runs} runs, {met} faults met, {failed} failures", flush=True)
+        for name in ("quantize", "replace", "logits", "pull"):
+            problem = small_disk(name, endpoint) if name in names else None
+            failures += bool(problem)
+            if problem:
+                print(f"FAILED {name} on a small disk: {problem}")
     print(f"{len(names)} passed, 0 failed" if not failures else f"0 passed, {failures} failed")
     sys.exit(failures > 0)
 

@@ -29,6 +29,7 @@ struct sink {
     uint8_t *data;
     size_t size, limit;
     int calls;
+    uint64_t bytes_to_write; /* by the last report */
 };
 
 static bool take(void *user, const void *data, size_t size)
@@ -50,6 +51,8 @@ static bool keep_on(void *user, const struct dllm_quantize_progress *progress)
 
     assert_true(progress->tensor < progress->tensors);
     assert_true(progress->bytes_read <= progress->bytes_to_read);
+    assert_int_equal(progress->bytes_written, sink->size);
+    sink->bytes_to_write = progress->bytes_to_write;
     return --sink->calls != 0;
 }
 
@@ -118,6 +121,7 @@ static void test_types(void **state)
     (void)state;
     make_file(path, NULL, 0);
     assert_int_equal(quantize(path, "Q4_K_M", 2, &sink, NULL), DLLM_OK);
+    assert_int_equal(sink.size, sink.bytes_to_write);
     assert_int_equal(gguf_open_bytes("new", sink.data, sink.size, &file, NULL), DLLM_OK);
     assert_int_equal(type_of(file, "token_embd.weight"), DTYPE_Q4_K);
     assert_int_equal(type_of(file, "output.weight"), DTYPE_Q6_K);
@@ -265,6 +269,9 @@ static void test_failures(void **state)
     expect_failure(path, "Q6_K", (struct sink){.limit = 5000}, DLLM_ERROR_IO,
                    "the output could not be written");
     expect_failure(path, "Q6_K", (struct sink){.calls = 3}, DLLM_INTERRUPTED, "interrupted");
+    /* The report with the size comes before the first byte, which this sink would not take. */
+    expect_failure(path, "Q6_K", (struct sink){.limit = 1, .calls = 1}, DLLM_INTERRUPTED,
+                   "interrupted");
     unlink(path);
     writer = gguf_writer_create(3, 32);
     gguf_write_tensor(writer, "a.weight", DTYPE_F32, 32, 8, values);
