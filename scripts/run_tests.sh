@@ -133,7 +133,7 @@ run_sanitized() {
         case $name in
         fuzz_gguf) copies=300000 ;;
         fuzz_split) copies=75000 ;;
-        fuzz_model) copies=10000 ;;
+        fuzz_model) copies=42500 ;;
         *) copies=20000 ;;
         esac
         [ ! -x "$SAN_BUILD/tests/fuzz/$name" ] ||
