@@ -38,7 +38,7 @@ static int open_model(struct chat *chat)
 {
     struct dllm_model_info *model = &chat->facts.model;
     struct dllm_error error = {0};
-    int code = run_open_engine(chat->opts, NULL, &chat->engine);
+    int code = run_open_engine(chat->opts, &chat->watch.reading, &chat->engine);
 
     if (code)
         return code;
@@ -184,7 +184,10 @@ static int generate(struct chat *chat, const struct dllm_ids *ids, struct dllm_r
     chat->watch.seconds = 0;
     if ((code = run_view_open(&chat->watch, chat->opts, chat->engine, &chat->facts, ids)))
         return code;
+    if (chat->watch.bar)
+        reading_open(&chat->watch.reading);
     status = dllm_generate(chat->session, ids->ids, ids->count, settings, result, &error);
+    reading_close(&chat->watch.reading);
     run_clear_bar(&chat->watch);
     run_view_close(&chat->watch, NULL);
     return status ? cli_fail_error(&error) : chat->watch.code;
@@ -312,7 +315,7 @@ static void converse(struct chat *chat)
 
 static int run_chat(struct opts *opts)
 {
-    struct chat chat = {.opts = opts};
+    struct chat chat = {.opts = opts, .watch.reading = READING_INIT};
     int code = run_check_values(opts);
 
     if (!code)

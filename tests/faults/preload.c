@@ -1,9 +1,10 @@
 /*
  * preload.c: stands before libc (LD_PRELOAD) and makes one call of a program fail.
  *
- *     FAULT_KIND    allocation, call (of the list below), room, or count (nothing fails)
+ *     FAULT_KIND    allocation, call (of the list below), room, cold, or count (nothing fails)
  *     FAULT_AT      which one, counted from 1; with a + behind it all from there on; with
- *                   room: how many bytes every disk has room for
+ *                   room: how many bytes every disk has room for; with cold: how many
+ *                   milliseconds a portion of a mapped file takes, none of it in memory yet
  *     FAULT_REPORT  file that gets "ALLOCATIONS CALLS HIT ALIVE NAME" at the end:
  *                   how many there were, whether the fault was met, blocks that were
  *                   not freed, and the call that failed
@@ -29,6 +30,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -37,7 +39,7 @@ extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-enum kind { NONE, ALLOCATION, CALL, ROOM };
+enum kind { NONE, ALLOCATION, CALL, ROOM, COLD };
 
 static enum kind kind;
 static long fault_at;
@@ -55,6 +57,7 @@ __attribute__((constructor)) static void begin(void)
            : strcmp(text, "allocation") == 0 ? ALLOCATION
            : strcmp(text, "call") == 0       ? CALL
            : strcmp(text, "room") == 0       ? ROOM
+           : strcmp(text, "cold") == 0       ? COLD
                                              : NONE;
     fault_at = at ? atol(at) : 0;
     from_there_on = at && strchr(at, '+');
@@ -252,6 +255,17 @@ int statvfs(const char *path, struct statvfs *out)
 int fstatvfs(int descriptor, struct statvfs *out)
 {
     return fails("fstatvfs") ? -1 : limit_room(out, REAL(fstatvfs)(descriptor, out));
+}
+
+int mincore(void *address, size_t size, unsigned char *resident)
+{
+    const struct timespec wait = {fault_at / 1000, fault_at % 1000 * 1000000};
+
+    if (kind != COLD)
+        return REAL(mincore)(address, size, resident);
+    nanosleep(&wait, NULL);
+    memset(resident, 0, (size + 4095) / 4096);
+    return 0;
 }
 
 int open(const char *path, int flags, ...)

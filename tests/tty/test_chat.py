@@ -2,6 +2,9 @@
 """dllm chat as somebody at a terminal has it: editing, history, ctrl-c, pictures."""
 import json
 import os
+import signal
+import struct
+import sys
 import tempfile
 
 import check
@@ -9,6 +12,11 @@ from check import DLLM, environment, equal
 
 check.need("pyte")
 from terminal import Terminal
+
+sys.path.insert(0, os.path.join(check.ROOT, "tests/cli"))
+import split_model
+
+PRELOAD = os.path.join(check.ROOT, os.environ.get("BUILD", "build"), "tests/faults/preload.so")
 
 with open(os.path.realpath(DLLM), "rb") as program:
     EDITOR = b"dllm-cancel" in program.read()
@@ -102,6 +110,36 @@ def test_pictures():
         assert len(terminal.frames) > 4
         assert terminal.frames[-1][0][3].startswith("85"), terminal.frames[-1][0]
         end(terminal)
+
+
+def write_large_model(path):
+    """The small model with a wider middle, 48 MiB of zeros: large enough to be read ahead."""
+    source = split_model.Source(f"{check.ROOT}/tests/data/models/llada-Q4_K_M.gguf")
+    entries, keys, key_count = split_model.entries_of(source)
+    width = struct.pack("<I", 8192)
+    at = keys.index(b"llada.feed_forward_length") + len("llada.feed_forward_length") + 4
+    for entry in entries:
+        if ".ffn_" in entry[0] and "norm" not in entry[0]:
+            hidden = min(entry[1])
+            entry[1:] = [(8192, hidden) if "down" in entry[0] else (hidden, 8192), 0, bytes(4 * 8192 * hidden)]
+    split_model.write_part(path, keys[:at] + width + keys[at + 4:], key_count, entries)
+
+
+def test_a_cold_model():
+    """Would break: minutes without a word while the disk is read, or a line about it that stays."""
+    with tempfile.TemporaryDirectory() as home:
+        write_large_model(f"{home}/m.gguf")
+        with open(f"{home}/m.json", "w", encoding="utf-8") as file:
+            file.write('[{"role": "user", "content": "hi"}]')
+        for command in ("chat", "run"):
+            terminal = Terminal([DLLM, command, "-m", f"{home}/m.gguf", "--messages", f"{home}/m.json", "-n", "1900",
+                                 "--block-length", "1900", "--steps", "2", "-t", "1"], 24, 80,
+                                environment(HOME=home, LD_PRELOAD=PRELOAD, FAULT_KIND="cold", FAULT_AT="100"))
+            terminal.shows(" of 0.1 GB")
+            terminal.until(lambda: "[#" in terminal.text())
+            assert "reading" not in terminal.text(), terminal.text()
+            terminal.send(signal.SIGKILL)
+            terminal.finish()
 
 
 check.main(globals())
