@@ -93,7 +93,7 @@ def git(*arguments):
 
 def commit():
     """The commit measured, "-dirty" with changes that are not in it: other ones than new results and their tables.
-    In a copy without its history the environment's DLLM_COMMIT says what it is."""
+    The environment's DLLM_COMMIT goes before; without history the file of scripts/make_gpu_kit.sh says it."""
     if "DLLM_COMMIT" in os.environ:
         return os.environ["DLLM_COMMIT"]
     try:
@@ -101,6 +101,14 @@ def commit():
                       ":!README.md")
         return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changes else "")
     except (OSError, subprocess.CalledProcessError):
+        return packed_commit()
+
+
+def packed_commit():
+    try:
+        with open(os.path.join(BUILD, "commit")) as file:
+            return file.read().strip()
+    except FileNotFoundError:
         return "unknown"
 
 

@@ -295,20 +295,35 @@ def of_gpu(kind, *order):
     return sorted((result for _, result in results.read(kind)), key=lambda r: [r[field] for field in order])
 
 
+def beside_ceiling(value, ceiling, share, unit):
+    """A rate, beside what the card reaches where that is known."""
+    return "%.4g %s" % (value, unit) + (" of %.4g, %.1f %%" % (ceiling, 100 * share) if ceiling else "")
+
+
 def rate(measured):
-    """Operations a second, beside what the card reaches where that is known."""
     ceiling = measured["ceiling_gop_per_s"]
-    text = "%.1f Top/s" % (measured["gop_per_s"] / 1000)
-    return text + (" of %.0f, %.1f %%" % (ceiling / 1000, 100 * measured["share_of_ceiling"]) if ceiling else "")
+    return beside_ceiling(measured["gop_per_s"] / 1000, ceiling and ceiling / 1000, measured["share_of_ceiling"],
+                          "Top/s")
+
+
+def reading(measured):
+    return beside_ceiling(measured["weight_gb_per_s"], measured.get("bandwidth_ceiling_gb_per_s"),
+                          measured.get("share_of_bandwidth"), "GB/s")
+
+
+def floor(measured):
+    """The time that the card cannot go below, and how many times as long it took."""
+    least = measured.get("floor_ms")
+    return "%.2f ms, %.2fx" % (least, results.median(measured["ms_each"]) / least) if least else "not measured"
 
 
 def gpu_steps_table():
-    return table(["model", "card", "canvas", "prompts", "step", "each prompt", "layers", "head", "weights read",
-                  "matrix products", "commit"],
+    return table(["model", "card", "canvas", "prompts", "step", "each prompt", "floor", "layers", "head",
+                  "weights read", "matrix products", "commit"],
                  [[model(r), card(r), str(r["canvas"]), str(r["prompts"]), "%.2f ms" % results.median(r["step"]["ms_each"]),
                    "%.2f ms" % (results.median(r["step"]["ms_each"]) / r["prompts"]),
-                   "%.2f ms" % r["step"]["layers_ms"], "%.2f ms" % r["step"]["head_ms"],
-                   "%.0f GB/s" % r["step"]["weight_gb_per_s"], rate(r["step"]), r["commit"]]
+                   floor(r["step"]), "%.2f ms" % r["step"]["layers_ms"], "%.2f ms" % r["step"]["head_ms"],
+                   reading(r["step"]), rate(r["step"]), r["commit"]]
                   for r in of_gpu("gpu_step", "model", "canvas", "prompts")])
 
 
@@ -334,9 +349,9 @@ def gpu_compare_table():
 
 
 def gpu_products_table():
-    return table(["type", "rows x width", "tokens", "card", "time", "weights", "operations", "commit"],
+    return table(["type", "rows x width", "tokens", "card", "time", "floor", "weights", "operations", "commit"],
                  [[p["type"], "%d x %d" % (p["rows"], p["width"]), str(p["tokens"]), card(p),
-                   "%.3f ms" % results.median(p["ms_each"]), "%.0f GB/s" % p["weight_gb_per_s"], rate(p), p["commit"]]
+                   "%.3f ms" % results.median(p["ms_each"]), floor(p), reading(p), rate(p), p["commit"]]
                   for p in of_gpu("gpu_product", "type", "width", "rows", "tokens")])
 
 

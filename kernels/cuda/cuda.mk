@@ -79,7 +79,7 @@ $(BUILD)/tests/test_gpu: $(GPU_TEST_OBJ) $(CUDA_OBJ) $(BUILD)/internal.a
 # What measures on a GPU, and the tests of whole models there: everything but main, and the kernels.
 GPU_TOOLS := $(if $(CUDART),$(BUILD)/bench/compare_llama $(BUILD)/bench/gpu_parity)
 GPU_TESTS := $(if $(CUDART),$(GPU_TEST_SRC:%.c=$(BUILD)/%))
-$(GPU_TESTS): LIBS += -lcmocka
+$(GPU_TESTS): LIBS += -lcmocka -Wl,-rpath,'$$ORIGIN/../../lib' # where scripts/make_gpu_kit.sh puts it
 $(GPU_TOOLS) $(GPU_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal-gpu.a $(CUDA_OBJ)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD    $@")

@@ -32,12 +32,14 @@ kept() { # the folder's files, sorted
 }
 with_a_card() {
     make_program dllm <<'END'
-times='"ms_each": [4, 4, 4, 4, 4], "gop_per_s": 2000.0, "weight_gb_per_s": 100.0, "ceiling_gop_per_s": null'
+times='"ms_each": [4, 4, 4, 4, 4], "gop_per_s": 2000.0, "weight_gb_per_s": 100.0'
+known='"ceiling_gop_per_s": 1600000, "share_of_ceiling": 0.125, "bandwidth_ceiling_gb_per_s": 4000, "share_of_bandwidth": 0.25, "floor_ms": 1'
+unknown='"ceiling_gop_per_s": null, "share_of_ceiling": null, "bandwidth_ceiling_gb_per_s": null, "share_of_bandwidth": null, "floor_ms": null'
 case "$*" in
 doctor) echo "GPU         ok     0: A card, compute capability 9.0, 139.00 GiB free of 140.00 GiB; the driver has CUDA 13.0, this build 13.0" ;;
-*--matmul*) echo "{\"version\": \"1\", \"products\": [{\"type\": \"F16\", \"rows\": 8, \"width\": 8, \"tokens\": 8, $times}]}" ;;
+*--matmul*) echo "{\"version\": \"1\", \"products\": [{\"type\": \"F16\", \"rows\": 8, \"width\": 8, \"tokens\": 8, $times, $unknown}]}" ;;
 *"--canvas 16"*"--prompts 4"*) echo '{"step": {"ms_each": [1, 2, 3, 4, 5]}}' ;; # unsteady
-*) echo "{\"canvas\": 8, \"prompts\": 4, \"step\": {\"layers_ms\": 3, \"head_ms\": 1, $times}}" ;;
+*) echo "{\"canvas\": 8, \"prompts\": 4, \"step\": {\"layers_ms\": 3, \"head_ms\": 1, $times, $known}}" ;;
 esac
 END
 }
@@ -111,8 +113,8 @@ make_table() {
     /usr/bin/python3 -B -c 'import sys; sys.path.insert(0, "scripts"); import bench_table; print(bench_table.TABLES[sys.argv[1]]())' "$1"
 }
 table_has() { make_table "$1" | grep -qF -- "$2" || { make_table "$1"; return 1; }; }
-expect "the table of steps" table_has gpu_steps "| 8 | 4 | 4.00 ms | 1.00 ms | 3.00 ms | 1.00 ms | 100 GB/s | 2.0 Top/s | c2 |"
-expect "the table of products" table_has gpu_products "| F16 | 8 x 8 | 8 | A card, driver unknown | 4.000 ms | 100 GB/s | 2.0 Top/s | c1 |"
+expect "the table of steps" table_has gpu_steps "| 8 | 4 | 4.00 ms | 1.00 ms | 1.00 ms, 4.00x | 3.00 ms | 1.00 ms | 100 GB/s of 4000, 25.0 % | 2 Top/s of 1600, 12.5 % | c2 |"
+expect "the table of products" table_has gpu_products "| F16 | 8 x 8 | 8 | A card, driver unknown | 4.000 ms | not measured | 100 GB/s | 2 Top/s | c1 |"
 expect "comparisons of one prompt" table_has gpu_compare "| 8 | 1 | llama.cpp | 8.0 ms |  | 4.0 ms, **2.00x** (2.00 to 2.00) | 8 rows: 2.0 ms, **4.00x**"
 expect "comparisons of several" table_has gpu_compare "| 8 | 4 | llama.cpp | 8.0 ms | 6.0 ms |  | 8 rows: 2.0 ms, **3.00x**"
 expect "the table of parity" table_has gpu_parity "| 23 of 24 | 0.999000 |  | 60, 61 of 64 | yes; 8, 8, 7 of 8 | yes | A card | c2 |"
