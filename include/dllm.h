@@ -616,9 +616,17 @@ DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
 
 /* Operations a second that the engine's threads reach now in a loop on
  * registers alone, int8 dot products or f32 multiply-adds (floats), two per
- * multiply-add: what bounds products with weights of that kind. Takes about ten
- * milliseconds. 0 with CPU level ref, and with vocab_only. */
+ * multiply-add: what bounds products with weights of that kind. On a GPU the
+ * instructions of its kernels for the tensor cores, int8 or f16 (products with F32
+ * weights, which use none, stay far below). Takes some ten milliseconds. 0 with CPU
+ * level ref, where a GPU and the CPU share the layers, and with vocab_only. */
 DLLM_API double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats);
+
+/* Bytes a second at which the GPU reads its memory now: what bounds a pass that reads
+ * the weights once. It takes, for some ten milliseconds, 16 times the second-level cache of
+ * memory, or less if that is not free. 0 where not even four times are, on the CPU, where it
+ * is not measured, and as for dllm_engine_ceiling. */
+DLLM_API double dllm_engine_bandwidth(const struct dllm_engine *engine);
 
 /* Products of one matrix without a model: random blocks [rows, width] of a type
  * against [tokens, width] activations. */
@@ -649,9 +657,12 @@ DLLM_API const char *dllm_product_device(const struct dllm_product *product);
 DLLM_API const char *dllm_product_cpu_level(const struct dllm_product *product);
 DLLM_API int dllm_product_threads(const struct dllm_product *product);
 
+/* As dllm_engine_bandwidth. */
+DLLM_API double dllm_product_bandwidth(struct dllm_product *product);
+
 /* One product with the next matrix; on a GPU from the call to the result, its launch
  * included. *ceiling (may be NULL) is as from dllm_engine_ceiling, the mean of just before
- * and just after; 0 on a GPU. */
+ * and just after; 0 with F32 weights on a GPU. */
 DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
 
 /* ----------------------------------------------------------------- GPUs --- */

@@ -47,9 +47,14 @@ void backend_count_product(struct backend *backend, const struct backend_matrix 
         (double)matrix->rows * (double)dtype_row_bytes(matrix->type, (uint64_t)matrix->width);
 }
 
-double backend_ceiling(struct backend *backend, bool floats)
+double backend_ceiling(struct backend *backend, uint32_t type)
 {
-    return backend->ops->ceiling(backend, floats);
+    return backend->ops->ceiling(backend, type);
+}
+
+double backend_bandwidth(struct backend *backend)
+{
+    return backend->ops->bandwidth(backend);
 }
 
 /* --- memory --- */

@@ -333,10 +333,15 @@ struct backend_profile {
 struct backend_profile backend_profile_read(const struct backend *backend);
 void backend_profile_reset(struct backend *backend);
 
-/* Operations a second that a loop on registers alone reaches now on all threads
- * (about ten milliseconds): no matmul with int8 or float weights can be faster.
- * 0 where the level has no such loop (ref). */
-double backend_ceiling(struct backend *backend, bool floats);
+/* Operations a second that a loop on registers alone reaches now, on all threads of a
+ * CPU or all of a GPU's tensor cores with the instruction of its kernels (some ten
+ * milliseconds): no matmul with weights of the type can be faster. 0 where there is no such
+ * loop (level ref; F32 on a GPU, multiplied without tensor cores). */
+double backend_ceiling(struct backend *backend, uint32_t type);
+
+/* Bytes a second at which a GPU reads its memory now, some hundred megabytes that are free;
+ * 0 where fewer are, and on a CPU. */
+double backend_bandwidth(struct backend *backend);
 
 /* Whether weights of a type with kernels are multiplied as floats; else int8. */
 bool backend_multiplies_floats(uint32_t type);

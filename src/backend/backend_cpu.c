@@ -304,6 +304,7 @@ static const struct backend_ops cpu_ops = {
     .level_name = level_name,
     .threads = threads,
     .ceiling = cpu_ceiling,
+    .bandwidth = cpu_bandwidth,
     .destroy = destroy,
     .load = load,
     .fits = fits,

@@ -86,5 +86,6 @@ __typeof__(backend_guide) cpu_guide;
 __typeof__(backend_pick_rows) cpu_pick_rows;
 __typeof__(backend_cross_entropy_rows) cpu_cross_entropy_rows;
 __typeof__(backend_ceiling) cpu_ceiling;
+__typeof__(backend_bandwidth) cpu_bandwidth;
 
 #endif

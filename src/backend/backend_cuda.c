@@ -209,14 +209,6 @@ static int threads(const struct backend *base)
     return pool_threads(((const struct gpu_backend *)base)->pool);
 }
 
-/* Nothing is measured of it here. */
-static double no_ceiling(struct backend *base, bool floats)
-{
-    (void)base;
-    (void)floats;
-    return 0;
-}
-
 static void destroy(struct backend *base)
 {
     struct gpu_backend *backend = gpu_of(base);
@@ -237,7 +229,8 @@ static const struct backend_ops gpu_ops = {
     .device_name = device_name,
     .level_name = level_name,
     .threads = threads,
-    .ceiling = no_ceiling,
+    .ceiling = gpu_ceiling,
+    .bandwidth = gpu_bandwidth,
     .destroy = destroy,
     .load = gpu_load,
     .fits = gpu_fits,

@@ -20,6 +20,7 @@ struct backend_ops {
     BACKEND_OP(level_name);
     BACKEND_OP(threads);
     BACKEND_OP(ceiling);
+    BACKEND_OP(bandwidth);
     BACKEND_OP(destroy); /* not called with NULL, nor are the others below */
 
     BACKEND_OP(load);

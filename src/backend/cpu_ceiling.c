@@ -16,10 +16,10 @@ static void ceiling_item(void *context, int item, int worker)
     (*loop)();
 }
 
-double cpu_ceiling(struct backend *base, bool floats)
+double cpu_ceiling(struct backend *base, uint32_t type)
 {
     struct cpu_backend *backend = cpu_of(base);
-    ceiling_loop *loop = ceiling_of(backend->level, floats);
+    ceiling_loop *loop = ceiling_of(backend->level, backend_multiplies_floats(type));
     int items = LOOPS_PER_THREAD * pool_threads(backend->pool);
     double each, start;
 
@@ -29,6 +29,13 @@ double cpu_ceiling(struct backend *base, bool floats)
     start = clock_seconds();
     pool_run(backend->pool, items, ceiling_item, &loop);
     return each * items / (clock_seconds() - start);
+}
+
+/* Of a processor it is not measured. */
+double cpu_bandwidth(struct backend *base)
+{
+    (void)base;
+    return 0;
 }
 
 bool backend_multiplies_floats(uint32_t type)

@@ -83,6 +83,12 @@ __typeof__(backend_lists_send) gpu_lists_send;
 /* The device's copy of numbers that lie in lists. */
 const int32_t *gpu_list(struct gpu_backend *backend, const int32_t *host);
 
+/* --- gpu_ceiling.c --- */
+
+/* As in backend.h. */
+__typeof__(backend_ceiling) gpu_ceiling;
+__typeof__(backend_bandwidth) gpu_bandwidth;
+
 /* --- gpu_recordings.c --- */
 
 /* As in backend.h. */

@@ -16,11 +16,15 @@ enum bench_quantity {
     BENCH_ATTENTION,
     BENCH_HEAD,
     BENCH_REST,
-    BENCH_OPERATIONS, /* a second, inside matrix products */
-    BENCH_CEILING,    /* operations a second that the processor can reach; 0: unknown */
-    BENCH_SHARE,      /* operations / ceiling */
-    BENCH_BANDWIDTH,  /* bytes of weights a second, inside matrix products */
-    BENCH_PROCESSOR,  /* seconds of processor time a second */
+    BENCH_OPERATIONS,        /* a second, inside matrix products */
+    BENCH_CEILING,           /* operations a second that the processor can reach; 0: unknown */
+    BENCH_SHARE,             /* operations / ceiling */
+    BENCH_BANDWIDTH,         /* bytes of weights a second, inside matrix products */
+    BENCH_BANDWIDTH_CEILING, /* bytes a second that a GPU can read; 0: not measured */
+    BENCH_BANDWIDTH_SHARE,   /* bandwidth / its ceiling */
+    BENCH_FLOOR,             /* seconds that both ceilings allow at least; 0: unknown */
+    BENCH_TIMES_FLOOR,       /* all of it / floor */
+    BENCH_PROCESSOR,         /* seconds of processor time a second */
     BENCH_QUANTITIES
 };
 
@@ -41,9 +45,16 @@ void bench_samples_free(struct bench_samples *samples);
 /* The values of a quantity, [count] so far. */
 double *bench_values(const struct bench_samples *samples, enum bench_quantity quantity);
 
-/* Fills in rates, ceiling and share of the repetition at hand, number count. */
+/* What the device reaches at most: operations (of products' mix) and bytes a second; 0: not
+ * known. */
+struct bench_ceilings {
+    double operations, bandwidth;
+};
+
+/* Fills in rates, ceilings, shares and floor of the repetition at hand, number count, whose
+ * seconds are there. */
 void bench_put_products(struct bench_samples *samples, const struct dllm_products *products,
-                        double ceiling);
+                        struct bench_ceilings ceilings);
 
 /* Of at least one repetition. */
 struct bench_spread bench_spread_of(const struct bench_samples *samples,
@@ -52,6 +63,9 @@ double bench_median(const struct bench_samples *samples, enum bench_quantity qua
 
 /* "612.3 Gop/s of 932.0 (65.7 %)", or the first part where there is no ceiling. */
 const char *bench_rate_text(const struct bench_samples *samples, char text[80]);
+
+/* Of a GPU: "2100.0 GB/s of 4100.0 (51.2 %)", or the first part. */
+const char *bench_bandwidth_text(const struct bench_samples *samples, char text[80]);
 
 /* Adds median, min, max and each time in milliseconds, and the rates, to an
  * object; false without memory. */

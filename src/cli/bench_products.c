@@ -10,6 +10,7 @@ struct product_bench {
     const struct opts *opts;
     int reps;
     struct dllm_product_options options; /* of the shape at hand */
+    double bandwidth;                    /* as dllm_product_bandwidth, of it */
     json_t *results;                     /* NULL: text */
     bool headed;                         /* the table's head is printed */
 };
@@ -83,30 +84,45 @@ static int check_shapes(const struct opts *opts)
     return CLI_OK;
 }
 
+static bool on_gpu(const struct dllm_product *product)
+{
+    return strcmp(dllm_product_device(product), "cpu") != 0;
+}
+
 static void print_head(struct product_bench *bench, const struct dllm_product *product)
 {
     if (bench->headed)
         return;
     bench->headed = true;
-    if (strcmp(dllm_product_device(product), "cpu") != 0)
+    if (on_gpu(product))
         printf("%s, ", dllm_product_device(product));
     printf("level %s, %d thread%s, %d repetitions\n\n", dllm_product_cpu_level(product),
            dllm_product_threads(product), dllm_product_threads(product) == 1 ? "" : "s",
            bench->reps);
-    printf("%-6s %-21s %10s %10s %10s %8s  %s\n", "type", "rows x width x tokens", "ms", "min",
-           "max", "GB/s", "int8 or f32 operations, ceiling");
+    if (on_gpu(product))
+        printf("%-6s %-21s %10s %10s %10s  %s\n", "type", "rows x width x tokens", "ms", "min",
+               "max", "int8 or float operations, weights read, ceilings");
+    else
+        printf("%-6s %-21s %10s %10s %10s %8s  %s\n", "type", "rows x width x tokens", "ms", "min",
+               "max", "GB/s", "int8 or f32 operations, ceiling");
 }
 
-static void print_row(const struct product_bench *bench, const struct bench_samples *samples)
+static void print_row(const struct product_bench *bench, const struct dllm_product *product,
+                      const struct bench_samples *samples)
 {
     const struct dllm_product_options *options = &bench->options;
     struct bench_spread time = bench_spread_of(samples, BENCH_SECONDS);
-    char shape[64], rate[80];
+    char shape[64], rate[80], bandwidth[80];
 
     snprintf(shape, sizeof shape, "%dx%dx%d", options->rows, options->width, options->tokens);
-    printf("%-6s %-21s %10.3f %10.3f %10.3f %8.2f  %s\n", dllm_type_name(options->type), shape,
-           time.median * 1000, time.low * 1000, time.high * 1000,
-           bench_median(samples, BENCH_BANDWIDTH) * 1e-9, bench_rate_text(samples, rate));
+    printf("%-6s %-21s %10.3f %10.3f %10.3f ", dllm_type_name(options->type), shape,
+           time.median * 1000, time.low * 1000, time.high * 1000);
+    if (on_gpu(product))
+        printf(" %s, %s\n", bench_rate_text(samples, rate),
+               bench_bandwidth_text(samples, bandwidth));
+    else
+        printf("%8.2f  %s\n", bench_median(samples, BENCH_BANDWIDTH) * 1e-9,
+               bench_rate_text(samples, rate));
     fflush(stdout);
 }
 
@@ -132,6 +148,7 @@ static int measure(struct product_bench *bench, struct dllm_product *product,
                    struct bench_samples *samples)
 {
     dllm_product_run(product, NULL);
+    bench->bandwidth = dllm_product_bandwidth(product);
     while (samples->count < bench->reps) {
         double ceiling;
         struct dllm_products run;
@@ -139,7 +156,7 @@ static int measure(struct product_bench *bench, struct dllm_product *product,
         bench_progress(dllm_type_name(bench->options.type), samples->count + 1, bench->reps);
         run = dllm_product_run(product, &ceiling);
         bench_values(samples, BENCH_SECONDS)[samples->count] = run.seconds;
-        bench_put_products(samples, &run, ceiling);
+        bench_put_products(samples, &run, (struct bench_ceilings){ceiling, bench->bandwidth});
         samples->count++;
         if (cli_interrupted())
             break;
@@ -166,7 +183,7 @@ static int run_shape(struct product_bench *bench, const char *text)
         code = add_result(bench, product, &samples);
     if (!code && !bench->results) {
         print_head(bench, product);
-        print_row(bench, &samples);
+        print_row(bench, product, &samples);
     }
     bench_samples_free(&samples);
     dllm_product_destroy(product);

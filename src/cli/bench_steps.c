@@ -30,20 +30,24 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The operations that matrix products of this mix could do in a second. */
+/* The operations that matrix products of this mix could do in a second; 0: not known. */
 static double ceiling_for(const struct step_bench *bench, const struct dllm_products *products)
 {
+    const double operations[] = {products->int8_operations, products->float_operations};
     double least_seconds = 0;
 
-    if (products->int8_operations > 0)
-        least_seconds += products->int8_operations / dllm_engine_ceiling(bench->engine, false);
-    if (products->float_operations > 0)
-        least_seconds += products->float_operations / dllm_engine_ceiling(bench->engine, true);
-    return (products->int8_operations + products->float_operations) / least_seconds;
+    for (int floats = 0; floats < 2; floats++) {
+        double rate = operations[floats] > 0 ? dllm_engine_ceiling(bench->engine, floats) : 1;
+
+        if (rate <= 0)
+            return 0;
+        least_seconds += operations[floats] / rate;
+    }
+    return (operations[0] + operations[1]) / least_seconds;
 }
 
 static void keep_sample(struct bench_samples *samples, const struct bench_step *step,
-                        double processor, double ceiling)
+                        double processor, struct bench_ceilings ceilings)
 {
     const double values[] = {
         [BENCH_SECONDS] = step->seconds,
@@ -56,32 +60,40 @@ static void keep_sample(struct bench_samples *samples, const struct bench_step *
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         bench_values(samples, (enum bench_quantity)i)[samples->count] = values[i];
     bench_values(samples, BENCH_PROCESSOR)[samples->count] = processor;
-    bench_put_products(samples, &step->products, ceiling);
+    bench_put_products(samples, &step->products, ceilings);
     samples->count++;
 }
 
-/* A step between two measurements of the ceiling. mix is what products a step
- * has. */
-static int sample_step(struct step_bench *bench, int rows, const struct dllm_products *mix,
+/* What is measured again and again. */
+struct workload {
+    int rows;
+    struct dllm_products mix; /* that a step has */
+    double bandwidth;         /* bytes a second that the GPU can read; 0: not known */
+};
+
+/* A step between two measurements of the ceiling. */
+static int sample_step(struct step_bench *bench, const struct workload *workload,
                        struct bench_samples *samples)
 {
     struct bench_step step;
-    double ceiling = ceiling_for(bench, mix);
+    double ceiling = ceiling_for(bench, &workload->mix);
     double wall = seconds_of(CLOCK_MONOTONIC), processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-    int code = bench_pass_run(&bench->pass, rows, &step);
+    int code = bench_pass_run(&bench->pass, workload->rows, &step);
 
     if (code)
         return code;
     processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processor;
     wall = seconds_of(CLOCK_MONOTONIC) - wall;
-    ceiling = (ceiling + ceiling_for(bench, mix)) / 2;
-    keep_sample(samples, &step, processor / wall, ceiling);
+    ceiling = (ceiling + ceiling_for(bench, &workload->mix)) / 2;
+    keep_sample(samples, &step, processor / wall,
+                (struct bench_ceilings){ceiling, workload->bandwidth});
     return CLI_OK;
 }
 
 static int sample_steps(struct step_bench *bench, int rows, const struct dllm_products *mix,
                         struct bench_samples *samples)
 {
+    const struct workload workload = {rows, *mix, dllm_engine_bandwidth(bench->engine)};
     int given = bench->canvas - rows, code = CLI_OK;
 
     if (!bench_samples_create(samples, bench->reps))
@@ -90,7 +102,7 @@ static int sample_steps(struct step_bench *bench, int rows, const struct dllm_pr
         bench_progress("step", i + 1, bench->reps);
         if (given > 0)
             bench_pass_change(&bench->pass, i, given);
-        code = sample_step(bench, rows, mix, samples);
+        code = sample_step(bench, &workload, samples);
     }
     bench_progress(NULL, 0, 0);
     return code;
@@ -159,8 +171,15 @@ static void print_steps(const struct step_bench *bench, int rows,
     print_part(bench->info.device_is_gpu ? "layers" : "rest", samples, BENCH_REST);
     printf("  %-18s%10.1f a second\n", "canvas tokens",
            bench->prompts * bench->canvas / time.median);
-    printf("  %-18s%10.2f GB/s\n", "weights read", bench_median(samples, BENCH_BANDWIDTH) * 1e-9);
+    if (bench->info.device_is_gpu)
+        printf("  %-18s%s\n", "weights read", bench_bandwidth_text(samples, rate));
+    else
+        printf("  %-18s%10.2f GB/s\n", "weights read",
+               bench_median(samples, BENCH_BANDWIDTH) * 1e-9);
     printf("  %-18s%s\n", "matrix products", bench_rate_text(samples, rate));
+    if (bench_median(samples, BENCH_FLOOR) > 0)
+        printf("  %-18s%10.3f ms, the step takes %.2f times as long\n", "floor",
+               bench_median(samples, BENCH_FLOOR) * 1000, bench_median(samples, BENCH_TIMES_FLOOR));
     printf("  %-18s%10.2f of %d threads\n", "processor use", bench_median(samples, BENCH_PROCESSOR),
            bench->info.threads);
 }

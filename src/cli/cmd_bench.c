@@ -81,8 +81,8 @@ static const struct opt_table table = {
              "candidate. Before each one a token of the prompt changes, as a step changes\n"
              "one; the first step, which has nothing to reuse, is reported apart. Gop/s are\n"
              "thousand million operations a second, two per multiply-add. The ceiling is what\n"
-             "the same threads reach in a loop on registers alone, measured before and after\n"
-             "each repetition. Times are medians.\n",
+             "the same threads, or a GPU's tensor cores, reach in a loop on registers alone,\n"
+             "measured before and after each repetition. Times are medians.\n",
     .options = options,
     .count = BENCH_OPTIONS,
     .conflicts = conflicts,

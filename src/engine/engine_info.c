@@ -2,6 +2,7 @@
 #include "engine.h"
 
 #include "cpu_features.h"
+#include "dtype.h"
 #include "machine.h"
 
 /* A pass of so many short canvases takes a GPU little longer than one of a single canvas. */
@@ -62,14 +63,32 @@ void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *
         fill_shapes(engine, info);
 }
 
+/* Whether one device does all of the work, whose rates then bound it. */
+static bool has_ceilings(const struct dllm_engine *engine)
+{
+    return !engine->vocab_only && !engine->place.before;
+}
+
 double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats)
 {
     double rate;
 
-    if (engine->vocab_only)
+    if (!has_ceilings(engine))
         return 0;
     lock_take(engine->lock);
-    rate = backend_ceiling(engine->place.main, floats);
+    rate = backend_ceiling(engine->place.main, floats ? DTYPE_F16 : DTYPE_Q8_0);
+    lock_release(engine->lock);
+    return rate;
+}
+
+double dllm_engine_bandwidth(const struct dllm_engine *engine)
+{
+    double rate;
+
+    if (!has_ceilings(engine))
+        return 0;
+    lock_take(engine->lock);
+    rate = backend_bandwidth(engine->place.main);
     lock_release(engine->lock);
     return rate;
 }

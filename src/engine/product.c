@@ -231,6 +231,11 @@ int dllm_product_threads(const struct dllm_product *product)
     return backend_threads(product->backend);
 }
 
+double dllm_product_bandwidth(struct dllm_product *product)
+{
+    return backend_bandwidth(product->backend);
+}
+
 /* The next matrix of the pool times the inputs. */
 static void multiply(struct dllm_product *product)
 {
@@ -249,12 +254,12 @@ static void multiply(struct dllm_product *product)
 
 struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling)
 {
-    bool floats = backend_multiplies_floats(product->options.type);
+    uint32_t type = product->options.type;
     struct backend_profile profile;
     double start, seconds;
 
     if (ceiling)
-        *ceiling = backend_ceiling(product->backend, floats) / 2;
+        *ceiling = backend_ceiling(product->backend, type) / 2;
     backend_wait(product->backend);
     backend_profile_reset(product->backend);
     start = clock_seconds();
@@ -265,7 +270,7 @@ struct dllm_products dllm_product_run(struct dllm_product *product, double *ceil
     if (backend_is_host(product->backend))
         seconds = profile.matmul;
     if (ceiling)
-        *ceiling += backend_ceiling(product->backend, floats) / 2;
+        *ceiling += backend_ceiling(product->backend, type) / 2;
     return (struct dllm_products){seconds, profile.int8_operations, profile.float_operations,
                                   profile.weight_bytes};
 }

@@ -77,7 +77,7 @@ static void describe(cudaDeviceProp *properties)
     properties->warpSize = 32;
     properties->maxThreadsPerBlock = MAX_FIBERS;
     properties->multiProcessorCount = 4;
-    properties->l2CacheSize = 4 << 20;
+    properties->l2CacheSize = 128 << 10;
     properties->memoryBusWidth = 256;
 }
 

@@ -103,6 +103,45 @@ $ echo '{"prompt": "hi"}' | dllm run --input - --gpu-layers 1 --parallel 128 -n 
 |~ *what the CPU has of the model does not fit: it takes * of them for 128 canvases of 1000* positions, and *
 = 1
 
+# Steps beside what the card reaches: the floor is the larger of weights over bandwidth and operations over their ceiling.
+$ dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 1 --device gpu
+|~ model "*", llada, Q4_K + Q6_K, 1.36 MiB
+|~ gpu:0, level sm_80, * threads, canvas 20, 1 repetitions
+|~ loaded in *
+|~ peak memory *
+|
+|~ step, logits of 3 rows: *.* ms (*.* to *.*)
+|~   head * ms * %
+|~   layers * ms * %
+|~   canvas tokens *.* a second
+|~   weights read      *.* GB/s of *.* (*.* %)
+|~   matrix products   *.* Gop/s of *.* (*.* %)
+|~   floor * ms, the step takes *.* times as long
+|~   processor use * threads
+$ dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 1 --device gpu --json > x.json; python3 -c '
+> import json
+> x = json.load(open("x.json"))["step"]
+> seconds = (x["layers_ms"] + x["head_ms"]) / 1e3
+> reading = x["weight_gb_per_s"] * seconds / x["bandwidth_ceiling_gb_per_s"]
+> computing = x["gop_per_s"] * seconds / x["ceiling_gop_per_s"]
+> def same(a, b): return abs(a / b - 1) < 1e-6
+> print(same(x["floor_ms"], 1e3 * max(reading, computing)), same(x["times_floor"], x["ms"] / x["floor_ms"]))
+> print(same(x["share_of_ceiling"], computing / seconds), same(x["share_of_bandwidth"], reading / seconds))'
+% python3
+| True True
+| True True
+
+# Where the CPU has a part there is no floor, and without memory for it no bandwidth.
+$ dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 1 --gpu-layers 1 | grep -e floor -e "weights read" -e products
+|~   weights read      *.?? GB/s
+|~   matrix products   *.* Gop/s (this level has no ceiling)
+$ EMU_MEMORY=268700000 dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 1 --json > x.json; python3 -c '
+> import json
+> x = json.load(open("x.json"))["products"][0]
+> print(x["ceiling_gop_per_s"] > 0, [x[key] for key in ("bandwidth_ceiling_gb_per_s", "share_of_bandwidth", "floor_ms", "times_floor")])'
+% python3
+| True [None, None, None, None]
+
 # Several prompts in a pass: all are in it, so that it reads the weights once, for as many times the products.
 $ for n in 1 3; do dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 1 --prompts $n --json; done > x.json; python3 -c '
 > import json
@@ -134,12 +173,13 @@ $ EMU_MEMORY=12000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --devic
 = 1
 
 # Products without a model.
-$ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --device gpu --reps 1
+$ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --matmul F32:64x64x3 --device gpu --reps 1
 |~ gpu:0, level sm_80, * threads, 1 repetitions
 |
-|~ type * ceiling
-|~ Q4_K   256x512x9 * Gop/s (this level has no ceiling)
-|~ F16    64x64x3 * Gop/s (this level has no ceiling)
+| type   rows x width x tokens         ms        min        max  int8 or float operations, weights read, ceilings
+|~ Q4_K   256x512x9 *.* *.* *.* Gop/s of *.* (*.* %), *.* GB/s of *.* (*.* %)
+|~ F16    64x64x3 *.* *.* *.* Gop/s of *.* (*.* %), *.* GB/s of *.* (*.* %)
+|~ F32    64x64x3 *.* *.* *.* Gop/s (this level has no ceiling), *.* GB/s of *.* (*.* %)
 $ dllm bench --matmul Q4_K:256x512x9 --reps 1 --json | grep -o '"device": "gpu:0", "cpu_level": "sm_80"'
 | "device": "gpu:0", "cpu_level": "sm_80"
 $ EMU_MEMORY=1000000 dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 1

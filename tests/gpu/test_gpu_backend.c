@@ -4,9 +4,10 @@
  * What would break: numbers of a list overwritten while a copy of them is under
  * way; a part of the weights that an upload leaves out; a recording that goes on
  * using memory that has moved, or the contents of another time; a failure that is
- * forgotten; memory that is not given back.
+ * forgotten; memory that is not given back; a ceiling of the wrong kind of weights.
  */
 #include "backend_cuda.h"
+#include "dtype.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -335,6 +336,31 @@ static void test_too_much_memory(void **state)
     backend_destroy(backend);
 }
 
+/* Rates are the machine's own; that there are some, and which, is not. A backend works on
+ * after they were measured, and has its memory back. */
+static void test_ceilings(void **state)
+{
+    static const int32_t want[] = {5, 6};
+    struct fixture f;
+    uint64_t before;
+
+    (void)state;
+    open_fixture(&f);
+    backend_wait(f.backend);
+    before = free_bytes();
+    assert_true(backend_ceiling(f.backend, DTYPE_Q4_K) > 0);
+    assert_true(backend_ceiling(f.backend, DTYPE_Q8_0) > 0);
+    assert_true(backend_ceiling(f.backend, DTYPE_F16) > 0);
+    assert_true(backend_ceiling(f.backend, DTYPE_BF16) > 0);
+    assert_true(backend_ceiling(f.backend, DTYPE_F32) == 0);
+    assert_true(backend_bandwidth(f.backend) > 0);
+    assert_int_equal(free_bytes(), before);
+    send(&f, 0, 5, 2);
+    backend_gather(f.backend, f.x, f.list, 2, f.out);
+    assert_rows(&f, want, 2);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_stays),
         cmocka_unit_test(test_memory_comes_back),
         cmocka_unit_test(test_too_much_memory),
+        cmocka_unit_test(test_ceilings),
     };
     int gpus;
 

@@ -113,6 +113,7 @@ static void test_ceiling(void **state)
             continue;
         for (int floats = 0; floats < 2; floats++)
             assert_int_equal(dllm_engine_ceiling(engine, floats) > 1e8, i > 0);
+        assert_true(dllm_engine_bandwidth(engine) == 0);
         dllm_engine_close(engine);
     }
 }
@@ -137,6 +138,7 @@ static void test_random_products(void **state)
         assert_true(run.int8_operations == (i < 3 ? 0 : 2.0 * 48 * 512 * 3));
         assert_true(run.float_operations == (i < 3 ? 2.0 * 48 * 512 * 3 : 0));
         assert_true(run.weight_bytes == bytes[i] * 48 * 512);
+        assert_true(dllm_product_bandwidth(product) == 0);
         dllm_product_destroy(product);
     }
 }
