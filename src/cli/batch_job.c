@@ -14,7 +14,7 @@ static void parse(struct batch_job *job, const char *line, size_t size)
 
     if (!object)
         snprintf(job->problem, sizeof job->problem, "the line is not valid JSON: column %d: %s",
-                 where.column, where.text);
+                 where.column, out_json_problem(&where));
     else if (!json_is_object(object))
         snprintf(job->problem, sizeof job->problem,
                  "the line is not a JSON object such as {\"id\": 1, \"prompt\": \"Hello\"}");

@@ -278,16 +278,16 @@ static int run_command(struct chat *chat, const char *line, bool *over)
     return CLI_OK;
 }
 
-static int take_line(struct chat *chat, const char *line, bool *over)
+static int take_line(struct chat *chat, const char *line, size_t size, bool *over)
 {
+    size_t slash = line[0] == '/';
     int code;
 
-    if (!line[strspn(line, " \t\r")])
+    if (strspn(line, " \t\r") == size)
         return CLI_OK;
     if (line[0] == '/' && line[1] != '/')
         return run_command(chat, line, over);
-    line += line[0] == '/';
-    if ((code = add(chat, "user", line, strlen(line))))
+    if ((code = add(chat, "user", line + slash, size - slash)))
         return code;
     return answer(chat);
 }
@@ -296,6 +296,7 @@ static void converse(struct chat *chat)
 {
     const struct conversation *conversation = &chat->conversation;
     bool over = false;
+    size_t size;
     char *line;
 
     if (line_is_typed())
@@ -304,8 +305,8 @@ static void converse(struct chat *chat)
     if (conversation->count &&
         strcmp(conversation->messages[conversation->count - 1].role, "user") == 0)
         chat->problems += answer(chat) != CLI_OK;
-    while (!over && (line = line_read(chat->reader))) {
-        chat->problems += take_line(chat, line, &over) != CLI_OK;
+    while (!over && (line = line_read(chat->reader, &size))) {
+        chat->problems += take_line(chat, line, size, &over) != CLI_OK;
         free(line);
     }
     chat->problems += line_failed(chat->reader);

@@ -1,6 +1,8 @@
 /* eval_arms.c: arms from arguments and files, checked before anything runs. */
 #include "eval_arms.h"
 
+#include "out.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -160,7 +162,8 @@ int eval_arms_load(struct eval_arms *arms, const char *path, const char *common)
     int code = CLI_OK;
 
     if (!root)
-        return cli_fail(CLI_FAILURE, "\"%s\": %s (line %d)", path, error.text, error.line);
+        return cli_fail(CLI_FAILURE, "\"%s\": %s (line %d)", path, out_json_problem(&error),
+                        error.line);
     if (!json_is_object(root))
         code = cli_fail(CLI_FAILURE, "\"%s\" must hold one object, {\"NAME\": \"OPTIONS\", ...}",
                         path);

@@ -2,6 +2,7 @@
 #include "eval_questions.h"
 
 #include "cli.h"
+#include "out.h"
 #include "prompt.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static int take_line(const char *line, size_t size, int number, json_t **row)
     *row = json_loadb(line, size, 0, &error);
     if (!*row)
         return cli_fail(CLI_FAILURE, "question %d of the file is no JSON object: %s", number + 1,
-                        error.text);
+                        out_json_problem(&error));
     return CLI_OK;
 }
 

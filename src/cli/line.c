@@ -63,14 +63,17 @@ static ssize_t read_bytes(char **line)
     return (ssize_t)size;
 }
 
-static char *read_plain(struct line_reader *reader)
+static char *read_plain(struct line_reader *reader, size_t *size)
 {
     char *line = NULL;
+    ssize_t bytes;
 
     if (line_is_typed())
         fputs("> ", stderr);
     errno = 0;
-    if (read_bytes(&line) >= 0)
+    bytes = read_bytes(&line);
+    *size = (size_t)bytes;
+    if (bytes >= 0)
         return line;
     free(line);
     reader->failed = errno != 0 && (!feof(stdin) || errno == ENOMEM);
@@ -151,22 +154,23 @@ static bool open_editor(struct line_reader *reader)
     return true;
 }
 
-static char *read_edited(struct line_reader *reader)
+static char *read_edited(struct line_reader *reader, size_t *size)
 {
     HistEvent event;
-    int size;
+    int typed;
 
     for (;;) {
         const char *line;
         cancelled = false;
-        line = el_gets(reader->editor, &size);
+        line = el_gets(reader->editor, &typed);
         if (cancelled)
             continue;
-        if (!line || size <= 0)
+        if (!line || typed <= 0)
             return NULL;
         if (line[strspn(line, " \n")])
             history(reader->history, &event, H_ENTER, line);
-        return strndup(line, (size_t)size - (line[size - 1] == '\n'));
+        *size = strnlen(line, (size_t)typed - (line[typed - 1] == '\n'));
+        return strndup(line, *size);
     }
 }
 
@@ -222,13 +226,13 @@ fail:
     return NULL;
 }
 
-char *line_read(struct line_reader *reader)
+char *line_read(struct line_reader *reader, size_t *size)
 {
 #ifdef DLLM_LIBEDIT
     if (reader->editor)
-        return read_edited(reader);
+        return read_edited(reader, size);
 #endif
-    return read_plain(reader);
+    return read_plain(reader, size);
 }
 
 bool line_failed(const struct line_reader *reader)

@@ -6,6 +6,7 @@
 #define LINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct line_reader;
 
@@ -13,10 +14,11 @@ struct line_reader;
  * none; it is used in a terminal only. NULL after a message. */
 struct line_reader *line_open(const char *history);
 
-/* The next line without its end, owned by the caller; NULL at the end of the
+/* The next line without its end, owned by the caller, and its size: a line that is not typed
+ * may hold zeros. A zero follows it. NULL at the end of the
  * input, or when it cannot be read (line_failed). ctrl-c in the editor gives up the
  * line at hand and starts another. */
-char *line_read(struct line_reader *reader);
+char *line_read(struct line_reader *reader, size_t *size);
 
 /* Whether the last line_read ended for want of memory or by a read error, which it
  * printed a message about. */

@@ -91,6 +91,13 @@ json_t *out_json_unsigned(uint64_t value)
     return json_string(text);
 }
 
+const char *out_json_problem(const json_error_t *where)
+{
+    if (json_error_code(where) == json_error_null_character)
+        return "a text holds \\u0000, which no option can take; leave it out";
+    return where->text;
+}
+
 int out_print_json(json_t *value)
 {
     int failed = !value || json_dumpf(value, stdout, JSON_REAL_PRECISION(JSON_DIGITS));

@@ -23,6 +23,9 @@ json_t *out_json_real(double value);
 /* Numbers beyond a signed 64-bit integer become strings. */
 json_t *out_json_unsigned(uint64_t value);
 
+/* Why a text is no JSON value that can be used, in words. */
+const char *out_json_problem(const json_error_t *where);
+
 /* Prints the value on one line to stdout and releases it; NULL means that
  * memory ran out. Returns out_finish(). */
 int out_print_json(json_t *value);

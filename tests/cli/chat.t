@@ -13,6 +13,11 @@ $ echo '[{"role": "system", "content": "Be brief."}, {"role": "user", "content":
 > echo "Spell river." | dllm chat --system "Be brief." -n 16 | cmp - a
 > printf '//reset\n' | dllm chat -n 8 | cmp - <(dllm run -n 8 /reset)
 
+# A line from a pipe is taken whole, zeros too.
+$ printf 'Spell river.\0Now.\n/save s.json\n' | dllm chat -n 4 > a; printf 'Spell river.\0Now.' | dllm run - -n 4 | cmp - a
+> grep -o 'river.*Now' s.json
+| river.\u0000Now
+
 # Commands: what they need, what there is, and what is left after /reset.
 $ printf '/nope\n/save\n/quit\nhi\n' | dllm chat
 ! error: "/nope" is no command; /help lists them, // sends a slash

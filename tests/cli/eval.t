@@ -102,3 +102,8 @@ $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r r.json
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r q.jsonl --common "-n 4 -t 1"
 ! error: a line of the results file is no answer of an evaluation
 = 1
+
+# Valid JSON that cannot be used is told from what is no JSON.
+$ printf '{"question": "a\\u0000b", "answer": "x"}\n' > q.jsonl; dllm eval q.jsonl --arm a:
+! error: question 1 of the file is no JSON object: a text holds \u0000, which no option can take; leave it out
+= 1

@@ -61,7 +61,7 @@ $ python3 -c 'import sys
 | 7 the line is not valid JSON: column 47: too b
 | 8 --max-tokens needs a whole number from 1 to
 | 9 --max-tokens needs a whole number from 1 to
-| 10 the line is not valid JSON: column 21: \u000
+| 10 the line is not valid JSON: column 21: a tex
 | 11 the line is not valid JSON: column 13: contr
 | 12 the line is not valid JSON: column 13: unabl
 | 13 the line is not valid JSON: column 24: dupli
