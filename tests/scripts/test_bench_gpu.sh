@@ -71,10 +71,10 @@ echo "{\"model\": \"$(basename "$1")\", \"canvas\": $3, \"prompts\": $6, \"rows\
     \"seconds\": {\"llama\": $(times 0.008), $other, \"dllm_rows\": $(times 0.002)}}"
 END
 expect "an unsteady result is missing" status_is 1 measure
-expect "it is named with the reason" says "missing: gpu-step-llada-Q4_K_M-canvas-16-prompts-4: times: quartiles lie"
+expect "it is named with the reason" says "not done: gpu-step-llada-Q4_K_M-canvas-16-prompts-4: times: quartiles lie"
 expect "what counts most comes first" test "$(grep -o '^gpu-[^ ]* \.\.\.' "$tree/said" | head -n 6 | tr -d '\n')" = \
     "gpu-tests ...gpu-parity ...gpu-step-llada-Q4_K_M-canvas-8-prompts-1 ...gpu-step-llada-Q4_K_M-canvas-8-prompts-4 ...gpu-compare-llada-Q4_K_M-canvas-8-prompts-1 ...gpu-product-F16-8x8x8 ..."
-expect "all others are kept" says "10 of 11 results are in"
+expect "all others are kept" says "10 of 11 results are as they must be"
 expect "each in a file" test "$(kept)" = "gpu-compare-llada-Q4_K_M-canvas-16-prompts-1.json \
 gpu-compare-llada-Q4_K_M-canvas-16-prompts-4.json gpu-compare-llada-Q4_K_M-canvas-8-prompts-1.json \
 gpu-compare-llada-Q4_K_M-canvas-8-prompts-4.json gpu-parity.json gpu-product-F16-8x8x8.json \
@@ -86,6 +86,11 @@ DLLM_COMMIT=c2 measure
 expect "another commit is measured anew" says "11 results, 11 of them to measure"
 expect "parts can be named" status_is 0 measure tests products
 expect "a part that there is not" status_is 2 measure speed
+make_program tests/gpu/test_gpu_models <<<'echo "[  PASSED  ] 1 test(s)."; echo " 1 FAILED TEST(S)"; exit 1'
+DLLM_COMMIT=c5 status_is 1 measure tests
+expect "tests that fail are named" says "not done: gpu-tests: it is kept, but not as it must be"
+DLLM_COMMIT=c5 measure tests
+expect "and run again the next time" says "1 results, 1 of them to measure"
 COSINE=0.98 DLLM_COMMIT=c3 measure compare
 expect "a wrong answer is no result" says "logits differ: lowest cosine 0.9800, at least 0.99 was expected"
 
@@ -95,9 +100,9 @@ sleep 1000 &
 echo $! >"$BUILD/sleeper"
 wait
 END
-DLLM_COMMIT=c4 status_is 1 measure parity products --minutes 0.05
-expect "what was under way is missing" says "missing: gpu-parity: no time was left"
-expect "and what was not begun" says "missing: gpu-product-F16-8x8x8: no time was left"
+DLLM_COMMIT=c4 status_is 1 measure parity products --minutes 0.2
+expect "what takes too long is named" says "not done: gpu-parity: it took more than a third of the time"
+expect "there is time for the others" says "1 of 2 results are as they must be"
 is_gone() { # or dead and not yet taken note of
     local tries
     for ((tries = 0; tries < 300; tries++)); do
@@ -107,6 +112,8 @@ is_gone() { # or dead and not yet taken note of
     return 1
 }
 expect "nothing of it goes on" is_gone
+DLLM_COMMIT=c6 status_is 1 measure parity products --minutes 0.000001
+expect "what there is no time for is named" says "not done: gpu-product-F16-8x8x8: no time was left"
 
 # The tables are of the results; of several prompts llama.cpp's shorter time counts.
 make_table() {
@@ -114,11 +121,11 @@ make_table() {
 }
 table_has() { make_table "$1" | grep -qF -- "$2" || { make_table "$1"; return 1; }; }
 expect "the table of steps" table_has gpu_steps "| 8 | 4 | 4.00 ms | 1.00 ms | 1.00 ms, 4.00x | 3.00 ms | 1.00 ms | 100 GB/s of 4000, 25.0 % | 2 Top/s of 1600, 12.5 % | c2 |"
-expect "the table of products" table_has gpu_products "| F16 | 8 x 8 | 8 | A card, driver unknown | 4.000 ms | not measured | 100 GB/s | 2 Top/s | c1 |"
+expect "the table of products" table_has gpu_products "| F16 | 8 x 8 | 8 | A card, driver unknown | 4.000 ms | not measured | 100 GB/s | 2 Top/s | c4 |"
 expect "comparisons of one prompt" table_has gpu_compare "| 8 | 1 | llama.cpp | 8.0 ms |  | 4.0 ms, **2.00x** (2.00 to 2.00) | 8 rows: 2.0 ms, **4.00x**"
 expect "comparisons of several" table_has gpu_compare "| 8 | 4 | llama.cpp | 8.0 ms | 6.0 ms |  | 8 rows: 2.0 ms, **3.00x**"
 expect "the table of parity" table_has gpu_parity "| 23 of 24 | 0.999000 |  | 60, 61 of 64 | yes; 8, 8, 7 of 8 | yes | A card | c2 |"
-expect "the table of tests" table_has gpu_tests "| A card, driver unknown | 11 | 0 | c1 |"
+expect "the table of tests" table_has gpu_tests "| A card, driver unknown | 10 | 1 | c5 |"
 rm -r "$tree/results"
 expect "nothing measured" table_has gpu_steps "Not measured yet."
 
@@ -128,7 +135,7 @@ emulated() {
         --canvas 8 --prompts 3 --reps 5 --shape Q4_K:64x256x3 "$@" >"$tree/said" 2>&1
 }
 measured_or_unsteady() { # table, what a row has, name of the result
-    table_has "$1" "$2" || says "missing: $3: times: quartiles lie"
+    table_has "$1" "$2" || says "not done: $3: times: quartiles lie"
 }
 if [ -x build/cuda-plain/bench/gpu_parity ]; then
     emulated parity steps products
