@@ -71,11 +71,13 @@ enum dllm_status gpu_memory_take(struct gpu_memory *memory, uint64_t bytes,
                                  struct gpu_block **block, void **out, struct dllm_error *error)
 {
     uint64_t whole = gpu_piece_bytes(bytes);
+    struct gpu_block *from = memory->open;
 
-    *block = memory->open;
-    if (!*block || whole > (*block)->bytes - (*block)->used)
-        TRY(create(whole, block, error));
-    *out = (*block)->base + (*block)->used;
+    *block = NULL;
+    if (!from || whole > from->bytes - from->used)
+        TRY(create(whole, &from, error));
+    *block = from;
+    *out = from->base + from->used;
     (*block)->used += whole;
     (*block)->pieces++;
     return DLLM_OK;

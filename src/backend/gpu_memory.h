@@ -23,7 +23,7 @@ enum dllm_status gpu_memory_reserve(struct gpu_memory *memory, uint64_t bytes,
                                     struct dllm_error *error);
 
 /* A piece, 256-byte aligned, of the block reserved last if it has room, else of a
- * block of its own. Give it back with its block. */
+ * block of its own. Give it back with its block, which is NULL after a failure. */
 enum dllm_status gpu_memory_take(struct gpu_memory *memory, uint64_t bytes,
                                  struct gpu_block **block, void **out, struct dllm_error *error);
 void gpu_memory_give(struct gpu_memory *memory, struct gpu_block *block);
