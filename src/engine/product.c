@@ -91,12 +91,31 @@ static enum dllm_status make_weights(struct dllm_product *product, struct dllm_e
     return DLLM_OK;
 }
 
+/* What a GPU has no room for: not a model, and there is no canvas to shorten. */
+static enum dllm_status fail_room(const struct dllm_product *product, struct dllm_error *error)
+{
+    const struct dllm_product_options *options = &product->options;
+    double inputs = sizeof(float) * (double)options->tokens * options->width;
+    double results = sizeof(float) * (double)options->tokens * options->rows;
+
+    return status_fail(
+        error, DLLM_ERROR_DEVICE,
+        "the product does not fit on %s: %.1f MB of matrices, so many that no cache "
+        "holds them, %.1f MB of inputs and %.1f MB of results are more than its free "
+        "memory; take a smaller one, free memory there, or compute on the CPU "
+        "(--device cpu)",
+        backend_device_name(product->backend),
+        (double)product->matrix_bytes * product->count * 1e-6, inputs * 1e-6, results * 1e-6);
+}
+
 static enum dllm_status load_weights(const struct dllm_product *product, struct dllm_error *error)
 {
     const struct backend_range range = {product->weights,
                                         product->matrix_bytes * (uint64_t)product->count};
     const struct backend_constants constants = {.ranges = &range, .count = 1};
 
+    if (!backend_fits(product->backend, &constants))
+        return fail_room(product, error);
     return backend_load(product->backend, &constants, error);
 }
 
@@ -195,7 +214,10 @@ enum dllm_status dllm_product_create(const struct dllm_product_options *options,
                                    &product->backend, error));
     TRY_GOTO(make_weights(product, error));
     TRY_GOTO(load_weights(product, error));
-    TRY_GOTO(make_buffers(product, error));
+    status = make_buffers(product, error);
+    if (status == DLLM_ERROR_DEVICE)
+        status = fail_room(product, error);
+    TRY_GOTO(status);
     TRY_GOTO(make_inputs(product, error));
     *out = product;
     return DLLM_OK;

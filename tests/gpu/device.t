@@ -183,7 +183,12 @@ $ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --matmul F32:64x64x3 -
 $ dllm bench --matmul Q4_K:256x512x9 --reps 1 --json | grep -o '"device": "gpu:0", "cpu_level": "sm_80"'
 | "device": "gpu:0", "cpu_level": "sm_80"
 $ EMU_MEMORY=1000000 dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 1
-!~ error: the model does not fit on gpu:0: its weights take * MB and a canvas 0.0 MB, and * MB are free; *
+!~ error: the product does not fit on gpu:0: 268.* MB of matrices, * 0.0 MB of inputs and 0.0 MB of results are *
+= 1
+$ for bytes in 268500000 268700000 270000000; do EMU_MEMORY=$bytes dllm bench --matmul Q4_K:256x512x900 --device gpu --reps 1; done
+!~ error: the product does not fit on gpu:0: 268.* MB of matrices, * 1.8 MB of inputs and 0.9 MB of results are *
+!~ error: the product does not fit on gpu:0: 268.* MB of matrices, * 1.8 MB of inputs and 0.9 MB of results are *
+!~ error: the product does not fit on gpu:0: 268.* MB of matrices, * 1.8 MB of inputs and 0.9 MB of results are *
 = 1
 $ dllm bench --matmul Q4_K:256x512x9 --device gpu --cpu-level avx2
 ! error: a CPU level (avx2) has no effect on a GPU; leave it out, or compute on the CPU (--device cpu)
