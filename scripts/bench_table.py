@@ -307,13 +307,13 @@ def rate(measured):
 
 
 def reading(measured):
-    return beside_ceiling(measured["weight_gb_per_s"], measured.get("bandwidth_ceiling_gb_per_s"),
-                          measured.get("share_of_bandwidth"), "GB/s")
+    return beside_ceiling(measured["weight_gb_per_s"], measured["bandwidth_ceiling_gb_per_s"],
+                          measured["share_of_bandwidth"], "GB/s")
 
 
 def floor(measured):
     """The time that the card cannot go below, and how many times as long it took."""
-    least = measured.get("floor_ms")
+    least = measured["floor_ms"]
     return "%.2f ms, %.2fx" % (least, results.median(measured["ms_each"]) / least) if least else "not measured"
 
 

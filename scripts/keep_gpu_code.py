@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Copies a library without the GPU code that one generation of cards does not use, so that it packs small.
 
 usage: scripts/keep_gpu_code.py LIBRARY COPY ARCH        ARCH: a compute capability, 90 for 9.0

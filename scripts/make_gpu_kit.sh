@@ -28,7 +28,7 @@ for program in dllm bench/compare_llama bench/gpu_parity tests/test_gpu tests/gp
 done
 cmocka=$(ldd "$build/tests/gpu/test_gpu_models" | awk '$1 ~ /^libcmocka/ { print $3 }')
 cp -L "$cmocka" "$tree/build/lib/"
-python3 -B -c 'import sys; sys.path.insert(0, "bench"); import bench_results; print(bench_results.commit())' >"$tree/build/commit"
+/usr/bin/python3 -B -c 'import sys; sys.path.insert(0, "bench"); import bench_results; print(bench_results.commit())' >"$tree/build/commit"
 pack build "$build/gpu-kit.tar.xz"
 
 [ $# -gt 0 ] || exit 0

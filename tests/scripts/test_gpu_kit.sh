@@ -32,7 +32,7 @@ expect "a card that takes none of it" too_old
 
 # Needs a build with CUDA.
 unpack() {
-    git ls-files -z bench scripts tests/gpu tests/data models | xargs -0 cp --parents -t "$tree/there" &&
+    cp -r --parents bench scripts tests/gpu tests/data models "$tree/there" &&
         tar -C "$tree/there" -xf "$build/gpu-kit.tar.xz"
 }
 others_needed() { # libraries that a program would load and a bare system may lack
