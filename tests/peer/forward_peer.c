@@ -4,11 +4,13 @@
  * usage: forward_peer compare float|quantized FILE
  *        forward_peer quantize IN OUT F16|BF16|Q8_0|Q4_K_M|Q5_K_M|Q6_K
  *        forward_peer prompts FILE
+ *        forward_peer gpu FILE
  *
  * The first compares the logits of all rows of a canvas, within the bounds of
  * parity.h. The second has llama.cpp make a file of another type from an F32
- * one. The third looks at llama.cpp alone: prompts that share a pass must get
- * the logits that each gets by itself.
+ * one. The others look at llama.cpp alone: prompts that share a pass must get
+ * the logits that each gets by itself; a GPU must have the model, or it is said
+ * why it has not.
  */
 #include "dllm.h"
 #include "llama_peer.h"
@@ -118,15 +120,28 @@ static int prompts(const char *path)
     return !good;
 }
 
+static int load_on_gpu(const char *path)
+{
+    struct llama_peer_model *model;
+    const char *why = llama_peer_model_load_on_gpu(path, 0, &model);
+
+    if (why)
+        return complain(path, why);
+    printf("%s\n", llama_peer_describe());
+    llama_peer_model_free(model);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    const char *why;
+    const char *why, *what = argc > 1 ? argv[1] : "";
 
-    if (!(argc == 4 && strcmp(argv[1], "compare") == 0) &&
-        !(argc == 5 && strcmp(argv[1], "quantize") == 0) &&
-        !(argc == 3 && strcmp(argv[1], "prompts") == 0)) {
+    if (!(argc == 4 && strcmp(what, "compare") == 0) &&
+        !(argc == 5 && strcmp(what, "quantize") == 0) &&
+        !(argc == 3 && (strcmp(what, "prompts") == 0 || strcmp(what, "gpu") == 0))) {
         fprintf(stderr,
-                "usage: %s compare float|quantized FILE | quantize IN OUT TYPE | prompts FILE\n",
+                "usage: %s compare float|quantized FILE | quantize IN OUT TYPE | prompts FILE | "
+                "gpu FILE\n",
                 argv[0]);
         return 2;
     }
@@ -134,6 +149,6 @@ int main(int argc, char **argv)
     if (why)
         return complain("llama.cpp", why);
     if (argc == 3)
-        return prompts(argv[2]);
+        return strcmp(what, "gpu") == 0 ? load_on_gpu(argv[2]) : prompts(argv[2]);
     return argc == 4 ? compare(argv[2], argv[3]) : quantize(argv[2], argv[3], argv[4]);
 }

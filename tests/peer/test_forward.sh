@@ -35,6 +35,25 @@ done
 check prompts tests/data/models/llada-Q4_K_M.gguf
 check prompts tests/data/models/dream-Q4_K_M.gguf
 
+# The peer's GPU: a build that has none, and one whose libraries are not all there.
+says_why() { # folder, what it must say
+    local said
+    said=$(LLAMA_PEER_DIR=$1 "$tool" gpu tests/data/models/llada-Q4_K_M.gguf)
+    if [ $? = 1 ] && [[ $said == *"$2"* ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: \"$2\" is not in: $said"
+    fi
+}
+peer=$PWD/build/peers/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64
+says_why "$peer" "since this file of a build with CUDA is not there: $peer/libggml-cuda.so"
+mkdir "$scratch/broken"
+cp "$peer"/*.so "$scratch/broken"
+make_file gcc -shared -o "$scratch/libnowhere.so.1" -Wl,-soname,libnowhere.so.1 -x c /dev/null
+make_file gcc -shared -o "$scratch/broken/libggml-cuda.so" -x c /dev/null -Wl,--no-as-needed -x none "$scratch/libnowhere.so.1"
+says_why "$scratch/broken" "libnowhere.so.1: cannot open shared object file"
+
 # A layer of each real shape: about 0.8 GB a file.
 free_kb=$(df -Pk "$scratch" | awk 'NR == 2 { print $4 }')
 if [ "$free_kb" -gt 3000000 ]; then
