@@ -266,7 +266,6 @@ static int open_model(struct step_bench *bench)
                                                     &values[BENCH_DEVICE],
                                                     &values[BENCH_GPU_LAYERS],
                                                     &values[BENCH_CPU_LEVEL],
-                                                    NULL,
                                                     NULL};
     struct memory_need need = {.canvas = (size_t)bench->canvas,
                                .sessions = bench->prompts,

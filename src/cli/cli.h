@@ -74,7 +74,6 @@ void cli_catch_bus_errors(void);
 /* The values of the options that say what a command's model is and what computes. */
 struct cli_engine_values {
     const struct opt_value *model, *pull, *threads, *device, *gpu_layers, *cpu_level;
-    const char *out;         /* a file to be written, which must not be the model's; NULL: none */
     struct reading *reading; /* tells how much of the model was read; NULL: nothing does */
 };
 

@@ -123,6 +123,7 @@ static int evaluate(const struct opts *opts)
     struct eval_log log = {0};
     int code = collect_arms(opts, &arms);
 
+    out_file_keep(values[EVAL_FILE].text);
     if (!code)
         code = eval_questions_load(values[EVAL_FILE].text, every, (int)values[EVAL_LIMIT].integer,
                                    &questions);

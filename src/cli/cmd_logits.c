@@ -251,11 +251,13 @@ static void print_notes(const struct dllm_engine *engine, const struct row_list 
 static int open_and_run(const struct opts *opts, const struct row_list *list)
 {
     const struct opt_value *values = opts->values;
-    const struct cli_engine_values engine_values = {
-        &values[LOGITS_MODEL],      &values[LOGITS_PULL],
-        &values[LOGITS_THREADS],    &values[LOGITS_DEVICE],
-        &values[LOGITS_GPU_LAYERS], &values[LOGITS_CPU_LEVEL],
-        values[LOGITS_OUT].text,    NULL};
+    const struct cli_engine_values engine_values = {&values[LOGITS_MODEL],
+                                                    &values[LOGITS_PULL],
+                                                    &values[LOGITS_THREADS],
+                                                    &values[LOGITS_DEVICE],
+                                                    &values[LOGITS_GPU_LAYERS],
+                                                    &values[LOGITS_CPU_LEVEL],
+                                                    NULL};
     struct memory_need need = {.force = values[LOGITS_FORCE].given};
     struct dllm_engine *engine = NULL;
     int code = cli_open_engine(&engine_values, &engine);

@@ -3,7 +3,6 @@
 #include "out.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { QUANTIZE_IN, QUANTIZE_OUT, QUANTIZE_TYPE, QUANTIZE_THREADS, QUANTIZE_OPTIONS };
@@ -69,14 +68,6 @@ static bool show_progress(void *user, const struct dllm_quantize_progress *progr
     return !sink->code && !cli_interrupted();
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static void print_summary(const struct dllm_quantize_progress *result, const char *type)
 {
     char before[32], after[32];
@@ -138,8 +129,7 @@ static int run_quantize(struct opts *opts)
     if (!is_type(opts->values[QUANTIZE_TYPE].text))
         return cli_fail(CLI_USAGE, "there is no file type \"%s\"; expected one of %s",
                         opts->values[QUANTIZE_TYPE].text, dllm_quantize_types());
-    if (same_file(in, out))
-        return cli_fail(CLI_USAGE, "IN and OUT are the same file, \"%s\"; choose another OUT", out);
+    out_file_keep(in);
     cli_catch_interrupt();
     code = out_file_open(&sink.file, out);
     if (code)

@@ -177,7 +177,6 @@ static int run_score(struct opts *opts)
                                                     &values[SCORE_DEVICE],
                                                     &values[SCORE_GPU_LAYERS],
                                                     &values[SCORE_CPU_LEVEL],
-                                                    NULL,
                                                     NULL};
     struct dllm_engine *engine = NULL;
     struct dllm_session *session = NULL;

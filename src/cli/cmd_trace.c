@@ -73,6 +73,7 @@ static int run_trace(struct opts *opts)
     char *json;
     int code;
 
+    out_file_keep(path);
     if (!trace)
         return CLI_FAILURE;
     json = json_dumps(trace, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));

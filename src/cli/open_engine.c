@@ -1,21 +1,9 @@
 /* open_engine.c: from what a command's options say to a loaded model. */
 #include "cli.h"
 
+#include "out.h"
+
 #include <string.h>
-#include <sys/stat.h>
-
-/* The file to write would take the model's place. */
-static int refuse_own_model(const char *model, const char *path)
-{
-    struct stat read, written;
-
-    if (strcmp(model, DLLM_DEMO_MODEL) == 0)
-        return CLI_OK;
-    if (stat(model, &read) != 0 || stat(path, &written) != 0 || read.st_dev != written.st_dev ||
-        read.st_ino != written.st_ino)
-        return CLI_OK;
-    return cli_fail(CLI_USAGE, "--out \"%s\" is the model itself; choose another name", path);
-}
 
 const char *cli_device_name(const struct opt_value *device, const struct opt_value *gpu_layers)
 {
@@ -44,8 +32,8 @@ int cli_open_engine(const struct cli_engine_values *values, struct dllm_engine *
         return cli_fail_error(&error);
     if ((code = cli_find_model(&options.model_path, values->pull->given)))
         return code;
-    if (values->out && (code = refuse_own_model(options.model_path, values->out)))
-        return code;
+    if (strcmp(options.model_path, DLLM_DEMO_MODEL) != 0)
+        out_file_keep(options.model_path);
     /* A GPU gets the weights before the engine is open. */
     if (values->reading)
         reading_open(values->reading);

@@ -47,8 +47,12 @@ struct out_file {
     int failure; /* errno of the first write that failed */
 };
 
-/* Opens it; 0, or the exit code after a message. A target that exists and is
- * not a regular file is refused: it would be replaced. */
+/* From now on the file of that path, if there is one, is not replaced by one that is written:
+ * it is read by this command, and may be all that there is of it. */
+void out_file_keep(const char *path);
+
+/* Opens it; 0, or the exit code after a message. A target that exists is refused where it is not a
+ * regular file, or one to keep: it would be replaced. */
 int out_file_open(struct out_file *file, const char *path);
 
 /* Whether the disk has room for that many bytes; 0, or the exit code after a message. A disk that

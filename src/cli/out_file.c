@@ -56,13 +56,46 @@ static void forget(const char *name)
             open_names[i] = NULL;
 }
 
+/* Files that are not to be replaced. */
+static struct kept {
+    dev_t device;
+    ino_t file;
+} * kept_files; /* [kept_count], until the process ends */
+static int kept_count;
+
+void out_file_keep(const char *path)
+{
+    struct kept *grown;
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return;
+    grown = realloc(kept_files, ((size_t)kept_count + 1) * sizeof *grown);
+    if (!grown)
+        cli_end_without_memory();
+    kept_files = grown;
+    kept_files[kept_count++] = (struct kept){info.st_dev, info.st_ino};
+}
+
+static bool is_kept(const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return false;
+    for (int i = 0; i < kept_count; i++)
+        if (kept_files[i].device == info.st_dev && kept_files[i].file == info.st_ino)
+            return true;
+    return false;
+}
+
 /* Where the file will lie: path, or what it links to; NULL with errno set. */
 static char *resolve_target(const char *path)
 {
     struct stat info;
 
     if (stat(path, &info) != 0)
-        return errno == ENOENT ? strdup(path) : NULL;
+        return errno == ENOENT && *path ? strdup(path) : NULL;
     if (S_ISREG(info.st_mode))
         return realpath(path, NULL);
     errno = EEXIST;
@@ -89,7 +122,14 @@ static FILE *open_temporary(char *name)
 
 int out_file_open(struct out_file *file, const char *path)
 {
-    *file = (struct out_file){.target = resolve_target(path)};
+    *file = (struct out_file){0};
+    if (is_kept(path))
+        return cli_fail(
+            CLI_USAGE,
+            "\"%s\" is a file that this command reads; writing would replace it: choose "
+            "another name",
+            path);
+    file->target = resolve_target(path);
     if (!file->target && errno == EEXIST)
         return cli_fail(CLI_FAILURE, "\"%s\" exists and is not a regular file; choose another name",
                         path);

@@ -52,6 +52,27 @@ $ m=$root/tests/fuzz/corpus/model/llada; mkdir f; echo '{"question": "1?", "answ
 | error: "f/t.html" could not be written
 | 1
 
+# A file that is read is not written over: a model, questions, a trace.
+$ cp $root/tests/fuzz/corpus/model/llada m; cp $root/tests/fuzz/corpus/trace/short t; echo '{"question": "1?", "answer": "2"}' > q
+> ln m m2; cp m m.old; cp t t.old; cp q q.old; echo '[{"role": "user", "content": "a"}]' > c.json
+> dllm run -m m --no-chat a -n 2 --trace m2; echo $?; dllm logits -m m --tokens 1 -o x --layers .; mv layer-00.npy layer-01.npy
+> ln -s m layer-00.npy; dllm logits -m m --tokens 1 -o x --layers .; echo /save m2 | dllm chat -m m; dllm trace t -o ./t
+> dllm eval q --arm a: --json q >out; dllm quantize m m2 Q8_0; for f in m t q; do cmp $f $f.old; done; ls *.??????
+> touch demo; dllm run hi -n 1 --trace demo | wc -l; wc -l <demo
+| 2
+| 1
+| 3
+! error: "m2" is a file that this command reads; writing would replace it: choose another name
+! error: "./layer-00.npy" is a file that this command reads; writing would replace it: choose another name
+! error: "m2" is a file that this command reads; writing would replace it: choose another name
+! error: "./t" is a file that this command reads; writing would replace it: choose another name
+! error: "q" is a file that this command reads; writing would replace it: choose another name
+! error: "m2" is a file that this command reads; writing would replace it: choose another name
+! ls: cannot access '*.??????': No such file or directory
+$ dllm quantize $root/tests/fuzz/corpus/model/llada "" Q8_0
+! error: "" could not be opened for writing: No such file or directory
+= 1
+
 # One that grows keeps its whole lines.
 $ for i in 1 2 3 4 5 6; do echo '{"prompt": "hi"}'; done > in.jsonl; (ulimit -f 1; dllm run --input in.jsonl -o out.jsonl -n 2 --steps 1 2> err; echo $?)
 > tail -n 1 err; wc -l < out.jsonl; tail -c 1 out.jsonl | od -An -c

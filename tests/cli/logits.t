@@ -37,10 +37,10 @@ $ cp "$models/llada-Q4_K_M.gguf" m.gguf; ln -s m.gguf link; mkdir d
 | 2
 | 2
 | 2
-! error: --out "m.gguf" is the model itself; choose another name
-! error: --out "./d/../m.gguf" is the model itself; choose another name
-! error: --out "link" is the model itself; choose another name
-! error: --out "m.gguf" is the model itself; choose another name
+! error: "m.gguf" is a file that this command reads; writing would replace it: choose another name
+! error: "./d/../m.gguf" is a file that this command reads; writing would replace it: choose another name
+! error: "link" is a file that this command reads; writing would replace it: choose another name
+! error: "m.gguf" is a file that this command reads; writing would replace it: choose another name
 
 # A failure leaves the old file alone.
 $ echo old > x; dllm logits -m "$models/llada-Q4_K_M.gguf" --tokens 3,2000 -o x; cat x; ls

@@ -22,7 +22,7 @@ $ dllm quantize f32.gguf out.gguf Q4_Z
 ! error: there is no file type "Q4_Z"; expected one of Q8_0, Q6_K, Q5_K_M, Q4_K_M, Q5_K, Q4_K
 = 2
 $ touch f32.gguf; dllm quantize f32.gguf ./f32.gguf Q8_0
-! error: IN and OUT are the same file, "./f32.gguf"; choose another OUT
+! error: "./f32.gguf" is a file that this command reads; writing would replace it: choose another name
 = 2
 $ dllm quantize none.gguf out.gguf Q8_0; code=$?; ls; exit $code
 !~ error: *none.gguf*
