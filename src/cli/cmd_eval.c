@@ -114,6 +114,16 @@ static int report(const struct opts *opts, const struct eval_log *log)
     return code ? code : out_finish();
 }
 
+/* What --json must not replace. */
+static void keep_files(const struct opt_value *values)
+{
+    static const int files[] = {EVAL_FILE, EVAL_ARMS, EVAL_RESULTS};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (values[files[i]].given)
+            out_file_keep(values[files[i]].text);
+}
+
 static int evaluate(const struct opts *opts)
 {
     const struct opt_value *values = opts->values;
@@ -123,12 +133,12 @@ static int evaluate(const struct opts *opts)
     struct eval_log log = {0};
     int code = collect_arms(opts, &arms);
 
-    out_file_keep(values[EVAL_FILE].text);
     if (!code)
         code = eval_questions_load(values[EVAL_FILE].text, every, (int)values[EVAL_LIMIT].integer,
                                    &questions);
     if (!code)
         code = eval_log_open(values[EVAL_RESULTS].text, &arms, &questions, &log);
+    keep_files(values);
     if (!code)
         code = eval_ask_all(&log);
     if (code == CLI_INTERRUPTED && values[EVAL_RESULTS].given)

@@ -93,10 +93,21 @@ static int generate(struct run *run)
     return generate_in_view(run); /* after ctrl-c too: a step, a trace with an end, 130 */
 }
 
+/* What --trace must not replace. */
+static void keep_files(const struct opt_value *values)
+{
+    static const enum run_option files[] = {RUN_PROMPT_FILE, RUN_MESSAGES, RUN_INFILL};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (values[files[i]].given)
+            out_file_keep(values[files[i]].text);
+}
+
 static int run_model(struct run *run)
 {
     int code = request_read(&run->request, run->opts);
 
+    keep_files(run->opts->values);
     if (code)
         return code;
     cli_catch_interrupt();

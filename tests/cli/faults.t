@@ -57,7 +57,8 @@ $ cp $root/tests/fuzz/corpus/model/llada m; cp $root/tests/fuzz/corpus/trace/sho
 > ln m m2; cp m m.old; cp t t.old; cp q q.old; echo '[{"role": "user", "content": "a"}]' > c.json
 > dllm run -m m --no-chat a -n 2 --trace m2; echo $?; dllm logits -m m --tokens 1 -o x --layers .; mv layer-00.npy layer-01.npy
 > ln -s m layer-00.npy; dllm logits -m m --tokens 1 -o x --layers .; echo /save m2 | dllm chat -m m; dllm trace t -o ./t
-> dllm eval q --arm a: --json q >out; dllm quantize m m2 Q8_0; for f in m t q; do cmp $f $f.old; done; ls *.??????
+> for name in q r; do dllm eval q --arm a: -r r --json $name >out; done; dllm run --prompt-file q -n 2 --trace q
+> dllm quantize m m2 Q8_0; for f in m t q; do cmp $f $f.old; done; ls *.??????
 > touch demo; dllm run hi -n 1 --trace demo | wc -l; wc -l <demo
 | 2
 | 1
@@ -66,6 +67,8 @@ $ cp $root/tests/fuzz/corpus/model/llada m; cp $root/tests/fuzz/corpus/trace/sho
 ! error: "./layer-00.npy" is a file that this command reads; writing would replace it: choose another name
 ! error: "m2" is a file that this command reads; writing would replace it: choose another name
 ! error: "./t" is a file that this command reads; writing would replace it: choose another name
+! error: "q" is a file that this command reads; writing would replace it: choose another name
+! error: "r" is a file that this command reads; writing would replace it: choose another name
 ! error: "q" is a file that this command reads; writing would replace it: choose another name
 ! error: "m2" is a file that this command reads; writing would replace it: choose another name
 ! ls: cannot access '*.??????': No such file or directory
