@@ -2,8 +2,9 @@
 # Packs what bench/gpu runs, for a machine with a card that cannot build dllm: $BUILD/gpu-kit.tar.xz, to be unpacked in
 # a copy of this tree. The programs need only the C and C++ libraries of glibc 2.34 or newer (Ubuntu 22.04, Debian 12).
 # usage: scripts/make_gpu_kit.sh [ARCH]
-#   ARCH  also packs llama.cpp's CUDA build, with code for this compute capability alone (90 for 9.0), into
-#         $BUILD/gpu-kit-llama-ARCH.tar.xz; scripts/install_peers.sh brings it from npm first
+#   ARCH  also packs llama.cpp's CUDA build, with machine code for this compute capability alone (90 for 9.0), into
+#         $BUILD/gpu-kit-llama-ARCH.tar.xz; scripts/install_peers.sh brings it from npm first. Compiling takes a quarter
+#         of an hour the first time
 # environment: BUILD (build), where make all tools cuda-tests has been
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,6 +37,7 @@ scripts/install_peers.sh "${package#node_modules/}@3.22.1"
 to=$tree/llama/build/peers/$package
 mkdir -p "$to/$folder"
 cp "build/peers/$package/package.json" "$to/"
+nvcc --version | sed -n "s/^Cuda compilation.* release \([0-9.]*\),.*/$1: ptxas of CUDA \1/p" >"$to/$folder/gpu_code"
 cp "build/peers/$package/$folder"/{_nlcBuildMetadata.json,libggml-base.so,libggml.*.so,libllama.*.so,libggml-cpu-*.so} "$to/$folder/"
-scripts/keep_gpu_code.py "build/peers/$package/$folder/libggml-cuda.so" "$to/$folder/libggml-cuda.so" "$1"
+scripts/gpu_code_for.py "build/peers/$package/$folder/libggml-cuda.so" "$to/$folder/libggml-cuda.so" "$1" "$build/gpu-code"
 tree=$tree/llama pack build "$build/gpu-kit-llama-$1.tar.xz"

@@ -87,6 +87,22 @@ assert compare.compare_types(None, ["F16"])
 steady["Q5_K"] = 3
 assert compare.compare_types(None, ["Q5_K"])
 assert r.read("types") == [("types", {"kind": "types", "results": {"F16": {"time": 1}, "Q5_K": {"time": 3}}})]'
+expect "what llama.cpp a result names" python '
+import importlib.machinery, importlib.util, os, tempfile
+loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
+compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+loader.exec_module(compare)
+folder = tempfile.mkdtemp() + "/bins/x"
+os.makedirs(folder)
+def put(name, text):
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(text)
+assert compare.peer_version(folder) == "llama.cpp"
+put("../../package.json", """{"name": "p", "version": "3"}""")
+put("_nlcBuildMetadata.json", """{"buildOptions": {"llamaCpp": {"release": "v1"}}}""")
+assert compare.peer_version(folder) == "llama.cpp v1 of p 3"
+put("gpu_code", "90: ptxas of CUDA 13.0\n")
+assert compare.peer_version(folder) == "llama.cpp v1 of p 3, code for 90: ptxas of CUDA 13.0"'
 expect "each part of the loop over panels can be left out" python '
 import importlib.machinery, importlib.util
 loader = importlib.machinery.SourceFileLoader("step", "bench/kernel_step")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What scripts/make_gpu_kit.sh packs must run where nothing but the C and C++ libraries is installed, and say what it
-# was built from; scripts/keep_gpu_code.py must keep what a card takes and move nothing.
+# was built from; scripts/gpu_code_for.py must make what a card takes and move nothing.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -8,27 +8,54 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 . "tests/support/expect.sh"
 
-# A library of two containers: machine code for 8.6, PTX of 7.5, 8.0 and 9.0 in each, text around them.
-/usr/bin/python3 -B - "$tree/library" <<'PYTHON'
-import struct
-import sys
-codes = [(2, 86, b"M86"), (1, 75, b"P75"), (1, 80, b"P80"), (1, 90, b"P90")]
-entries = b"".join(struct.pack("<HHIQIIHHI", kind, 0, 64, 3 * 8, 0, 0, 0, 0, arch).ljust(64, b"\1") + 8 * text
-                   for kind, arch, text in codes)
-container = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entries)) + entries
-open(sys.argv[1], "wb").write(b"begin " + container + b" middle " + container + b" end")
-PYTHON
-codes_kept() { # capability: the texts that are left, once each
-    scripts/keep_gpu_code.py "$tree/library" "$tree/copy" "$1" >/dev/null &&
-        grep -aoE 'M86|P[0-9]{2}|begin|middle|end' "$tree/copy" | uniq | tr '\n' ' '
+# A library of two containers: machine code for 8.6 and PTX that is newer than the toolkit, not packed in the second;
+# text around them.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+PATH=$PATH:$(dirname "$nvcc")
+make_library() {
+    echo '__global__ void kernel(float *x) { x[threadIdx.x] += 1; }' >"$tree/code.cu"
+    nvcc -arch=compute_80 -ptx "$tree/code.cu" -o "$tree/code.ptx" && nvcc -arch=sm_86 -cubin "$tree/code.cu" -o "$tree/code.cubin" &&
+        sed -i 's/^\.version .*/.version 99.0/' "$tree/code.ptx" || return 1
+    printf 'begin...' >"$tree/library"
+    local packing
+    for packing in --compress-all --compress=false; do
+        fatbinary --64 $packing --create="$tree/container" --image3=kind=elf,sm=86,file="$tree/code.cubin" \
+            --image3=kind=ptx,sm=80,file="$tree/code.ptx" || return 1
+        cat "$tree/container" >>"$tree/library"
+        printf end..... >>"$tree/library"
+    done
 }
-keeps() { [ "$(codes_kept "$1")" = "begin $2 middle $2 end " ]; }
-expect "machine code of the card's own" keeps 86 M86
-expect "else the newest PTX that it takes" keeps 89 P80
-expect "also of the newest cards" keeps 120 P90
-expect "nothing moves" test "$(stat -c %s "$tree/copy")" = "$(stat -c %s "$tree/library")"
-too_old() { [[ $(scripts/keep_gpu_code.py "$tree/library" "$tree/copy" 70 2>&1) == *"no code for a compute capability of 7.0"* ]]; }
-expect "a card that takes none of it" too_old
+make_copy() { scripts/gpu_code_for.py "$tree/library" "$tree/copy" "$1" "$tree/cache"; }
+# Capability, and a file with the code where it must not change: each container has that alone, all else is as it was.
+copy_is() {
+    make_copy "$1" && /usr/bin/python3 -B - "$tree" "$@" <<'PYTHON'
+import sys
+sys.path.insert(0, "scripts")
+import gpu_code_for as code
+tree, arch, *same = sys.argv[1:]
+old, new = (open("%s/%s" % (tree, name), "rb").read() for name in ("library", "copy"))
+assert len(old) == len(new) and new.startswith(b"begin...") and new.count(b"end.....") == 2
+places, outside = list(code.containers(new)), 0
+assert [place[0] for place in places] == [place[0] for place in code.containers(old)] and len(places) == 2
+for place in places:
+    (key, (head, packed)), = code.entries(new, *place[1:]).items()
+    assert key == (code.MACHINE_CODE, int(arch)), key
+    cubin = code.unpacked(head, packed)
+    assert cubin.startswith(b"\x7fELF") and b"_Z6kernelPf" in cubin
+    assert not same or cubin == open(same[0], "rb").read()
+for start, _, end in code.containers(old):
+    assert new[outside:start] == old[outside:start]
+    outside = end
+PYTHON
+}
+too_old() { [[ $(make_copy 75 2>&1) == *"no code for a compute capability of 7.5"* ]]; }
+if command -v fatbinary >/dev/null && command -v zstd >/dev/null; then
+    expect "a library with GPU code" make_library
+    expect "machine code of the card's own is kept" copy_is 86 "$tree/code.cubin"
+    expect "else PTX becomes machine code" copy_is 90
+    expect "also from the cache" copy_is 90
+    expect "a card that takes none of it" too_old
+fi
 
 # Needs a build with CUDA.
 unpack() {
