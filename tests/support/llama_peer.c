@@ -21,7 +21,8 @@ enum { CONTEXT_THREADS = 7, CONTEXT_THREADS_BATCH = 8, CONTEXT_FLASH_ATTENTION =
 enum { CONTEXT_ON_NODE = 22, CONTEXT_ON_NODE_DATA = 24 }; /* pointers: two words each */
 enum { MODEL_GPU_LAYERS = 4, MODEL_VOCAB_ONLY_BYTE = 72 };
 enum { QUANTIZE_THREADS = 0, QUANTIZE_FTYPE = 1 };
-enum { DEVICE_GPU = 1 };    /* a kind of ggml's devices */
+enum { DEVICE_GPU = 1 }; /* a kind of ggml's devices */
+enum { LOG_LEVEL_ERROR = 4 };
 enum { ALL_LAYERS = 9999 }; /* more than any model has */
 
 struct batch {
@@ -167,9 +168,12 @@ static const char *find_functions(void)
     return NULL;
 }
 
-static void drop_log(int level, const char *text, void *context)
+/* Errors alone: a GPU's end the process without another word. */
+static void show_errors(int level, const char *text, void *context)
 {
-    (void)level, (void)text, (void)context;
+    (void)context;
+    if (level == LOG_LEVEL_ERROR)
+        fprintf(stderr, "llama.cpp: %s", text);
 }
 
 const char *llama_peer_open(const char *dir)
@@ -193,7 +197,7 @@ const char *llama_peer_open(const char *dir)
     if (error)
         return error;
     snprintf(peer.dir, sizeof peer.dir, "%s", dir);
-    peer.llama_log_set(drop_log, NULL);
+    peer.llama_log_set(show_errors, NULL);
     peer.ggml_backend_load_all_from_path(dir);
     peer.llama_backend_init();
     return NULL;

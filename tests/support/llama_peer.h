@@ -27,7 +27,7 @@ enum llama_peer_ftype {
 
 /* Loads the library from the folder that holds libllama*.so; NULL: the folder
  * in the environment's LLAMA_PEER_DIR, else build/peers/... where the scripts
- * under tests/peer install it. The library's own log is silenced. */
+ * under tests/peer install it. Of the library's own log errors alone go to stderr. */
 const char *llama_peer_open(const char *dir);
 
 /* The library's version and the CPU library it chose, or the GPU that has a model, once
