@@ -16,8 +16,8 @@ make_program() { # name: its body is read from stdin
     chmod +x "$tree/build/$1"
 }
 measure() { # arguments of bench/gpu; what it prints is in $tree/said
-    BUILD=$tree/build bench/gpu --model "$models/llada-Q4_K_M.gguf" --canvas 8,16 --prompts 1,4 --reps 5 \
-        --shape F16:8x8x8 "$@" >"$tree/said" 2>&1
+    (cd tests/data && BUILD=$tree/build ../../bench/gpu --model models/llada-Q4_K_M.gguf --canvas 8,16 --prompts 1,4 \
+        --reps 5 --shape F16:8x8x8 "$@" >"$tree/said" 2>&1)
 }
 says() { grep -qF -- "$1" "$tree/said" || { cat "$tree/said"; return 1; }; }
 status_is() { # status, then a command
@@ -63,6 +63,7 @@ echo "{\"models\": [{\"model\": \"$(basename "$1")\", \"quantization\": \"Q4_K\"
 END
 # llama.cpp's time: 8 ms in one pass, 6 ms one after the other.
 make_program bench/compare_llama <<'END'
+[ -f "$1" ] || exit 1
 times() { echo "{\"wall\": [$1, $1, $1, $1, $1], \"processor\": [1, 1, 1, 1, 1]}"; }
 other="\"dllm_all_rows\": $(times 0.004)"
 [ "$6" = 1 ] || other="\"llama_each\": $(times 0.006)"
