@@ -93,10 +93,12 @@ def moe_table():
 
 
 def types_table():
-    rows = [[name, machine(r), milliseconds(r["seconds"]["llama"]["wall"]), against_peer(r, "dllm_all_rows"),
+    rows = [["%s, %d layers" % (r["arch"], r["layers"]), name, machine(r), str(r["canvas"]),
+             milliseconds(r["seconds"]["llama"]["wall"]), against_peer(r, "dllm_all_rows"),
              "%d: %s" % (r["rows"], against_peer(r, "dllm_rows")), r["commit"]]
             for _, found in results.read("types") for name, r in found["results"].items()]
-    return table(["type", "machine", "llama.cpp, all rows", "dllm, all rows", "dllm, candidates", "commit"], rows)
+    return table(["model", "type", "machine", "canvas", "llama.cpp, all rows", "dllm, all rows", "dllm, candidates",
+                  "commit"], rows)
 
 
 def stepped():

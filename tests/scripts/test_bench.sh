@@ -73,7 +73,7 @@ assert compare.complaints(result()) == []
 assert "logits differ" in compare.complaints(result(cosine=0.9))[0]
 assert "quartiles" in compare.complaints(result(dllm=1.5))[0]
 assert "processors" in compare.complaints(result(processor=1.0))[0]'
-expect "types are kept one by one, the others stay" python '
+expect "types are kept one by one, the others stay, and so do those of other models" python '
 import importlib.machinery, importlib.util, tempfile, types
 import bench_results as r
 loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
@@ -82,11 +82,18 @@ loader.exec_module(compare)
 r.RESULTS = tempfile.mkdtemp()
 steady = {"F16": 1, "Q5_K": 2}
 compare.compare_type = lambda options, name: {"time": steady[name]} if name in steady else None
-assert not compare.compare_types(None, ["Q5_K", "Q8_0"])
-assert compare.compare_types(None, ["F16"])
+def of(model, layers=None, canvas=148, avx2=False):
+    return types.SimpleNamespace(model=model, layers=layers, canvas=canvas, avx2=avx2)
+assert not compare.compare_types(of("llada"), ["Q5_K", "Q8_0"])
+assert compare.compare_types(of("llada"), ["F16"])
+for other in (of("dream"), of("llada", layers=4), of("llada", canvas=64), of("llada", avx2=True)):
+    assert compare.compare_types(other, ["F16"])
 steady["Q5_K"] = 3
-assert compare.compare_types(None, ["Q5_K"])
-assert r.read("types") == [("types", {"kind": "types", "results": {"F16": {"time": 1}, "Q5_K": {"time": 3}}})]'
+assert compare.compare_types(of("llada"), ["Q5_K"])
+assert dict(r.read("types"))["types-llada-2-layers-canvas-148"]["results"] == {"F16": {"time": 1}, "Q5_K": {"time": 3}}
+assert sorted(name for name, found in r.read("types") if found["results"] == {"F16": {"time": 1}}) == [
+    "types-dream-2-layers-canvas-148", "types-llada-2-layers-canvas-148-avx2", "types-llada-2-layers-canvas-64",
+    "types-llada-4-layers-canvas-148"]'
 expect "what llama.cpp a result names" python '
 import importlib.machinery, importlib.util, os, tempfile
 loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
