@@ -15,7 +15,7 @@ report() { # title, findings on stdin
     bad=1
 }
 
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086
 {
     report "lines over 100 columns" < <(LC_ALL=C.UTF-8 grep -nP '^.{101,}' $sources | cut -c1-90)
     report "tabs or blanks at a line's end" < <(grep -nP '\t|[ \t]+$' $sources | cut -c1-90)
