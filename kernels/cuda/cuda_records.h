@@ -13,11 +13,11 @@
 
 #include <stdint.h>
 
-/* Quantized as activations.h says. sums: 64 * high[g] + low[g] is the sum of the
- * g-th sixteen q, 0 <= low < 64; as two bytes they are inputs of tensor cores. */
+/* Quantized as activations.h says. sums: those of sixteen q each as f16, which has every
+ * integer up to 2048 and is what tensor cores multiply with minimums. */
 struct cuda_record_q8_256 {
     int8_t q[256];
-    int8_t high[16], low[16];
+    uint16_t sums[16];
     float scale;
     uint32_t zero[3];
 };

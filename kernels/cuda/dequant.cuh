@@ -11,12 +11,11 @@
  * Blocks of 256 have besides
  *
  *   GROUP                    16, 32: bytes are levels, to be multiplied by
- *   scale(block, g)          the integer of group g; 256: they are the weights
+ *   scale(scales, g)         the integer of group g; 256: they are the weights
+ *   scales, load_scales(block)  what scale() reads: the block, or what was made of it once
  *   SIGN                     -1: the bytes are the negatives of the weights
- *   CODEBOOK                 words are looked up, which takes more registers
- *   MINIMUMS, dmin(block), minimums(block, c)
- *                            what is subtracted: four minimums, those of groups of
- *                            16 weights 4c .. 4c + 3
+ *   MINIMUMS, dmin(block), minimum(block, g)
+ *                            what is subtracted from the 16 weights from 16g on
  *
  * and blocks of 32 (j is 0)
  *
@@ -92,5 +91,11 @@ template <class Block, uint32_t ID> struct weights_32 : weights_of<Block, ID> {
 
 template <class Block, uint32_t ID, int EACH> struct weights_256 : weights_of<Block, ID> {
     static constexpr int GROUP = EACH, SIGN = 1;
-    static constexpr bool MINIMUMS = false, CODEBOOK = false;
+    static constexpr bool MINIMUMS = false;
+    typedef const Block *scales;
+
+    DECODE scales load_scales(const Block *b)
+    {
+        return b;
+    }
 };

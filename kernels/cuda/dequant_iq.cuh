@@ -38,11 +38,6 @@ DECODE int odd_scale(const uint8_t *scales, int g)
     return 2 * (scales[g / 2] >> (g % 2 * 4) & 15) + 1;
 }
 
-template <class Block, uint32_t ID, int EACH>
-struct weights_codebook : weights_256<Block, ID, EACH> {
-    static constexpr bool CODEBOOK = true;
-};
-
 struct weights_iq4_xs : weights_256<block_iq4_xs, DTYPE_IQ4_XS, 32> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
@@ -56,7 +51,7 @@ struct weights_iq4_xs : weights_256<block_iq4_xs, DTYPE_IQ4_XS, 32> {
     }
 };
 
-struct weights_iq3_s : weights_codebook<block_iq3_s, DTYPE_IQ3_S, 32> {
+struct weights_iq3_s : weights_256<block_iq3_s, DTYPE_IQ3_S, 32> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const int i = 4 * HALF + t; /* entry of the eight of the sub-block */
@@ -70,7 +65,7 @@ struct weights_iq3_s : weights_codebook<block_iq3_s, DTYPE_IQ3_S, 32> {
     }
 };
 
-struct weights_iq3_xxs : weights_codebook<block_iq3_xxs, DTYPE_IQ3_XXS, 32> {
+struct weights_iq3_xxs : weights_256<block_iq3_xxs, DTYPE_IQ3_XXS, 32> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const int i = 4 * HALF + t;
@@ -88,7 +83,7 @@ struct weights_iq3_xxs : weights_codebook<block_iq3_xxs, DTYPE_IQ3_XXS, 32> {
     }
 };
 
-struct weights_iq2_s : weights_codebook<block_iq2_s, DTYPE_IQ2_S, 16> {
+struct weights_iq2_s : weights_256<block_iq2_s, DTYPE_IQ2_S, 16> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const int i = 2 * HALF + t / 2; /* entry of the four of the sub-block */
@@ -106,7 +101,7 @@ struct weights_iq2_s : weights_codebook<block_iq2_s, DTYPE_IQ2_S, 16> {
     }
 };
 
-struct weights_iq2_xs : weights_codebook<block_iq2_xs, DTYPE_IQ2_XS, 16> {
+struct weights_iq2_xs : weights_256<block_iq2_xs, DTYPE_IQ2_XS, 16> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const uint32_t q = b->q[4 * j + 2 * HALF + t / 2];
@@ -123,7 +118,7 @@ struct weights_iq2_xs : weights_codebook<block_iq2_xs, DTYPE_IQ2_XS, 16> {
     }
 };
 
-struct weights_iq2_xxs : weights_codebook<block_iq2_xxs, DTYPE_IQ2_XXS, 32> {
+struct weights_iq2_xxs : weights_256<block_iq2_xxs, DTYPE_IQ2_XXS, 32> {
     template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
     {
         const int i = 2 * HALF + t / 2;

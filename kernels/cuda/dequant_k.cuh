@@ -20,9 +20,9 @@ struct weights_q2_k : weights_256<block_q2_k, DTYPE_Q2_K, 256> {
     {
         return half_value(b->dmin);
     }
-    DECODE uint32_t minimums(const block *b, int c)
+    DECODE int minimum(const block *b, int g)
     {
-        return load(b->scales + 4 * c) >> 4 & 0x0f0f0f0fu;
+        return b->scales[g] >> 4;
     }
 };
 
@@ -58,29 +58,35 @@ struct weights_q3_k : weights_256<block_q3_k, DTYPE_Q3_K, 256> {
 template <class Block, uint32_t ID> struct weights_45_k : weights_256<Block, ID, 32> {
     static constexpr bool MINIMUMS = true;
     typedef weights_of<Block, ID> base;
+    /* Eight bytes, those of 0..3 and of 4..7. */
+    struct scales {
+        uint32_t first, last;
+    };
 
     /* The nibbles of weights 32j + 4i .. + 3; i = 0..7. */
     DECODE uint32_t nibbles(const Block *b, int j, int i)
     {
         return base::load(b->q + j / 2 * 32 + 4 * i) >> (j % 2 * 4) & 0x0f0f0f0fu;
     }
-    DECODE int scale(const Block *b, int j)
+    DECODE scales load_scales(const Block *b)
     {
-        const int low = b->scales[j % 4], four = b->scales[8 + j % 4];
+        const uint32_t six = base::load(b->scales), four = base::load(b->scales + 8);
 
-        return j < 4 ? low & 63 : (four & 15) | (low >> 6 << 4);
+        return {six & 0x3f3f3f3fu, (four & 0x0f0f0f0fu) | (six >> 2 & 0x30303030u)};
+    }
+    DECODE int scale(const scales &s, int j)
+    {
+        return (int)((j < 4 ? s.first : s.last) >> j % 4 * 8 & 255);
     }
     DECODE float dmin(const Block *b)
     {
         return half_value(b->dmin);
     }
-    /* Each minimum of 32 weights twice. */
-    DECODE uint32_t minimums(const Block *b, int c)
+    DECODE int minimum(const Block *b, int g)
     {
-        const uint32_t six = base::load(b->scales + 4), four = base::load(b->scales + 8);
-        const uint32_t high = (four >> 4 & 0x0f0f0f0fu) | (six >> 2 & 0x30303030u);
+        const int six = b->scales[4 + (g >> 1 & 3)], four = b->scales[8 + (g >> 1 & 3)];
 
-        return __byte_perm(six & 0x3f3f3f3fu, high, 0x1100u + 0x2222u * (unsigned)c);
+        return g < 8 ? six & 63 : four >> 4 | (six >> 6 << 4);
     }
 };
 

@@ -22,9 +22,9 @@ template <class W> struct row_of_256 {
         float least = 0;
 
         if constexpr (W::GROUP < 256)
-            scale *= W::scale(b, W::GROUP == 32 ? j : group);
+            scale *= W::scale(W::load_scales(b), W::GROUP == 32 ? j : group);
         if constexpr (W::MINIMUMS)
-            least = W::dmin(b) * (float)(W::minimums(b, group / 4) >> group % 4 * 8 & 255);
+            least = W::dmin(b) * (float)W::minimum(b, group);
         UNROLL
         for (int k = 0; k < 4; k++)
             v[k] = d * (float)(scale * (int8_t)(bytes >> 8 * k)) - least;

@@ -52,11 +52,10 @@ struct matmul_job {
 
 /* What a block computes. */
 struct matmul_tile {
-    matmul_part part;
+    int part;                     /* of the job */
     const unsigned char *weights; /* its first row */
-    size_t row_bytes;
-    int row, rows;     /* in the matrix; rows: up to ROWS */
-    int token, tokens; /* tokens: up to TOKENS, 0: nothing to do */
+    int row, rows;                /* in the matrix; rows: up to ROWS */
+    int token, tokens;            /* tokens: up to TOKENS, 0: nothing to do */
     int expert;
 };
 
@@ -104,14 +103,13 @@ template <int ROWS, int TOKENS> MATMUL matmul_tile find_tile(const matmul_job &j
     const int x = (int)blockIdx.x, y = (int)blockIdx.y;
     matmul_tile tile = {};
 
-    tile.part = job.parts[0];
     UNROLL
     for (int p = 1; p < CUDA_MAX_PRODUCTS; p++)
         if (p < job.count && y >= job.parts[p].first_tile)
-            tile.part = job.parts[p];
-    tile.row = (y - tile.part.first_tile) * ROWS;
-    tile.rows = min(ROWS, tile.part.rows - tile.row);
-    tile.row_bytes = job.row_bytes;
+            tile.part = p;
+    const matmul_part &part = job.parts[tile.part];
+    tile.row = (y - part.first_tile) * ROWS;
+    tile.rows = min(ROWS, part.rows - tile.row);
     if (job.first) {
         find_visits<TOKENS>(job, x, tile);
     } else {
@@ -119,8 +117,7 @@ template <int ROWS, int TOKENS> MATMUL matmul_tile find_tile(const matmul_job &j
         tile.tokens = min(TOKENS, job.tokens - tile.token);
     }
     tile.weights =
-        tile.part.weights +
-        ((size_t)tile.expert * (size_t)tile.part.rows + (size_t)tile.row) * job.row_bytes;
+        part.weights + ((size_t)tile.expert * (size_t)part.rows + (size_t)tile.row) * job.row_bytes;
     return tile;
 }
 
@@ -139,10 +136,11 @@ template <int BYTES, int ALIGN> struct weight_rows {
     static constexpr int UNITS = (BYTES + 16 - ALIGN + 15) / 16;
     static constexpr int PITCH = (UNITS | 1) * 16;
 
-    /* Byte `begin` of row r of the tile; a row that the matrix does not have is its last. */
-    MATMUL const unsigned char *source(const matmul_tile &tile, int r, size_t begin)
+    /* Byte `begin` of row r of the tile. */
+    MATMUL const unsigned char *source(const matmul_job &job, const matmul_tile &tile, int r,
+                                       size_t begin)
     {
-        return tile.weights + (size_t)min(r, tile.rows - 1) * tile.row_bytes + begin;
+        return tile.weights + (size_t)r * job.row_bytes + begin;
     }
 
     /* How far behind a multiple of 16 a piece from there begins. */
@@ -151,41 +149,56 @@ template <int BYTES, int ALIGN> struct weight_rows {
         return ALIGN >= 16 ? 0 : (int)((uintptr_t)source & 15);
     }
 
-    /* Bytes begin .. begin + BYTES - 1 of all rows of the tile; zeros behind a row's end. */
+    /* Bytes begin .. begin + BYTES - 1 of all rows of the tile; zeros behind a row's end and
+     * for rows that the matrix does not have. Eight threads copy a row, 128 bytes at a time,
+     * and then go on by as many rows as there are eights: no division finds a place. */
     template <int ROWS, int THREADS>
-    MATMUL void copy(unsigned char *to, const matmul_tile &tile, size_t begin)
+    MATMUL void copy(unsigned char *to, const matmul_job &job, const matmul_tile &tile,
+                     size_t begin)
     {
-        const int bytes = (int)min((size_t)BYTES, tile.row_bytes - begin);
+        constexpr int STEP = THREADS / 8;
+        const int bytes = (int)min((size_t)BYTES, job.row_bytes - begin);
+        const int first = (int)threadIdx.x / 8, unit = (int)threadIdx.x % 8;
+        const unsigned char *from = source(job, tile, first, begin);
+        unsigned char *row = to + first * PITCH + unit * 16;
 
+        static_assert(ROWS % STEP == 0, "every thread has as many rows");
         ROLLED
-        for (int i = (int)threadIdx.x; i < ROWS * UNITS; i += THREADS) {
-            const int r = i / UNITS, unit = i % UNITS;
-            const unsigned char *from = source(tile, r, begin);
+        for (int r = first; r < ROWS; r += STEP) {
             const int at = unit * 16 - offset(from); /* in the piece */
+            const int end = r < tile.rows ? bytes - at : 0;
 
-            cp_async16_part(to + r * PITCH + unit * 16, from + at, max(0, min(16, bytes - at)));
+            UNROLL
+            for (int u = 0; u < UNITS; u += 8)
+                if (u + 8 <= UNITS || unit < UNITS - u)
+                    cp_async16_part(row + u * 16, from + at + u * 16,
+                                    max(0, min(16, end - u * 16)));
+            from += STEP * job.row_bytes;
+            row += STEP * PITCH;
         }
     }
 
     /* The piece of row r, which was copied with the same `begin`. */
-    MATMUL const unsigned char *piece(const unsigned char *copied, const matmul_tile &tile, int r,
-                                      size_t begin)
+    MATMUL const unsigned char *piece(const unsigned char *copied, const matmul_job &job,
+                                      const matmul_tile &tile, int r, size_t begin)
     {
-        return copied + r * PITCH + offset(source(tile, r, begin));
+        return copied + r * PITCH + offset(source(job, tile, r, begin));
     }
 };
 
 /* Record `index` of the tile's tokens. */
-template <int THREADS, class Record>
+template <int TOKENS, int THREADS, class Record>
 MATMUL void copy_records(Record *to, const matmul_job &job, const matmul_tile &tile, int index)
 {
     constexpr int UNITS = (int)sizeof(Record) / 16;
     const Record *from =
         (const Record *)job.records + (size_t)index * (size_t)job.tokens + (size_t)tile.token;
+    const int first = (int)threadIdx.x, count = tile.tokens * UNITS;
 
-    ROLLED
-    for (int i = (int)threadIdx.x; i < tile.tokens * UNITS; i += THREADS)
-        cp_async16((int4 *)to + i, (const int4 *)from + i, true);
+    UNROLL
+    for (int i = 0; i < TOKENS * UNITS; i += THREADS)
+        if (first + i < count)
+            cp_async16((int4 *)to + first + i, (const int4 *)from + first + i, true);
 }
 
 /* Zeros in place of records that no token of the tile has. */
@@ -200,26 +213,28 @@ MATMUL void clear_records(Record *to, const matmul_tile &tile)
 }
 
 /* One output of the tile; r, t: within it. */
-MATMUL void put_output(const matmul_tile &tile, int r, int t, float y)
+MATMUL void put_output(const matmul_job &job, const matmul_tile &tile, int r, int t, float y)
 {
     if (r >= tile.rows || t >= tile.tokens)
         return;
     const size_t token = (size_t)(tile.token + t), row = (size_t)(tile.row + r);
-    float *out = tile.part.out + token * tile.part.out_step + row;
+    const matmul_part &part = job.parts[tile.part];
+    float *out = part.out + token * part.out_step + row;
 
-    if (tile.part.bias)
-        y = y + tile.part.bias[row];
-    *out = tile.part.accumulate ? *out + y : y;
+    if (part.bias)
+        y = y + part.bias[row];
+    *out = part.accumulate ? *out + y : y;
 }
 
 /* The 16 x 8 outputs from row r and token t on that an mma leaves in a warp. */
-MATMUL void put_fragment(const matmul_tile &tile, int r, int t, const float (&y)[4])
+MATMUL void put_fragment(const matmul_job &job, const matmul_tile &tile, int r, int t,
+                         const float (&y)[4])
 {
     const int lane = (int)threadIdx.x % 32;
 
     UNROLL
     for (int e = 0; e < 4; e++)
-        put_output(tile, r + lane / 4 + e / 2 * 8, t + lane % 4 * 2 + e % 2, y[e]);
+        put_output(job, tile, r + lane / 4 + e / 2 * 8, t + lane % 4 * 2 + e % 2, y[e]);
 }
 
 /*
@@ -230,10 +245,11 @@ MATMUL void put_fragment(const matmul_tile &tile, int r, int t, const float (&y)
  *   sums                    what a thread holds, zeros at first
  *   clear(memory, tile)           before all else
  *   load(stage, job, tile, step)  begins the copies of piece `step`
- *   add(memory, stage, tile, step, sums)  its products
+ *   add(memory, stage, job, tile, step, sums)  its products
  *   put(job, tile, sums)          to the outputs
  * The launch bounds keep a thread at 128 registers, so that a multiprocessor has
- * room for 512 threads, four warps for each of its schedulers.
+ * room for 512 threads, four warps for each of its schedulers; blocks of 192 threads,
+ * whose sums take more, at 168, for two such blocks.
  *
  * The barrier of a step says two things: the piece of every thread has come, and
  * all are done with the stage that is filled next.
@@ -266,7 +282,7 @@ static __global__ void __launch_bounds__(Product::THREADS, 512 / Product::THREAD
         if (next < steps)
             Product::load(memory.stages[next % Product::STAGES], job, tile, next);
         cp_async_commit();
-        Product::add(memory, memory.stages[step % Product::STAGES], tile, step, sums);
+        Product::add(memory, memory.stages[step % Product::STAGES], job, tile, step, sums);
     }
     Product::put(job, tile, sums);
 }

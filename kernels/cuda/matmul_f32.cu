@@ -31,8 +31,8 @@ template <int ALIGN> struct product_f32 {
 
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
-        rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * 128);
-        copy_records<THREADS>(to.records, job, tile, step);
+        rows::template copy<ROWS, THREADS>(to.weights, job, tile, (size_t)step * 128);
+        copy_records<TOKENS, THREADS>(to.records, job, tile, step);
     }
 
     /* The first row and token of this thread. */
@@ -58,7 +58,8 @@ template <int ALIGN> struct product_f32 {
         }
     }
 
-    MATMUL void add(const memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(const memory &, const stage &s, const matmul_job &job, const matmul_tile &tile,
+                    int step, sums &out)
     {
         ROLLED
         for (int k = 0; k < VALUES; k += 4) {
@@ -68,7 +69,7 @@ template <int ALIGN> struct product_f32 {
             for (int r = 0; r < 4; r++) {
                 const int row = first_row() + 8 * r;
 
-                load_four(rows::piece(s.weights, tile, row, (size_t)step * 128) + 4 * k, w[r]);
+                load_four(rows::piece(s.weights, job, tile, row, (size_t)step * 128) + 4 * k, w[r]);
             }
             UNROLL
             for (int t = 0; t < 4; t++) {
@@ -98,7 +99,7 @@ template <int ALIGN> struct product_f32 {
         for (int t = 0; t < 4; t++) {
             const float y = filled_up ? s.y[r][t] + 0.0f : s.y[r][t];
 
-            put_output(tile, first_row() + 8 * r, first_token() + 8 * t, y);
+            put_output(job, tile, first_row() + 8 * r, first_token() + 8 * t, y);
         }
     }
 };

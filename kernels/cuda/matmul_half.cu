@@ -49,32 +49,33 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
 
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
-        rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * 128);
-        copy_records<THREADS>(to.records, job, tile, step);
+        rows::template copy<ROWS, THREADS>(to.weights, job, tile, (size_t)step * 128);
+        copy_records<TOKENS, THREADS>(to.records, job, tile, step);
     }
 
     /* Weights 16k .. 16k + 15 of the warp's rows from `row` on as A of an mma. */
-    MATMUL void load_weights(const stage &s, const matmul_tile &tile, int row, size_t begin, int k,
-                             uint32_t (&a)[4])
+    MATMUL void load_weights(const stage &s, const matmul_job &job, const matmul_tile &tile,
+                             int row, size_t begin, int k, uint32_t (&a)[4])
     {
         const int lane = (int)threadIdx.x % 32;
 
         if constexpr (ALIGN == 16) {
             const int r = row + lane % 16;
 
-            ldmatrix_x4(a, rows::piece(s.weights, tile, r, begin) + 32 * k + lane / 16 * 16);
+            ldmatrix_x4(a, rows::piece(s.weights, job, tile, r, begin) + 32 * k + lane / 16 * 16);
         } else {
             UNROLL
             for (int i = 0; i < 4; i++) {
                 const int r = row + lane / 4 + i % 2 * 8;
-                const unsigned char *piece = rows::piece(s.weights, tile, r, begin);
+                const unsigned char *piece = rows::piece(s.weights, job, tile, r, begin);
 
                 a[i] = load_word<2>(piece + 32 * k + i / 2 * 16 + lane % 4 * 4);
             }
         }
     }
 
-    MATMUL void add(const memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(const memory &, const stage &s, const matmul_job &job, const matmul_tile &tile,
+                    int step, sums &out)
     {
         const int lane = (int)threadIdx.x % 32, row = (int)threadIdx.x / 32 * 16;
 
@@ -82,7 +83,7 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
         for (int k = 0; k < 4; k++) {
             uint32_t a[4];
 
-            load_weights(s, tile, row, (size_t)step * 128, k, a);
+            load_weights(s, job, tile, row, (size_t)step * 128, k, a);
             UNROLL
             for (int n = 0; n < TOKENS / 8; n += 2) {
                 const int t = 8 * n + lane / 16 * 8 + lane % 8;
@@ -106,7 +107,7 @@ template <class W, int ALIGN, int TILE_TOKENS> struct product_half {
             UNROLL
             for (int e = 0; e < 4; e++)
                 s.y[n][e] *= records[min(8 * n + 2 * c + e % 2, tile.tokens - 1)].unit;
-            put_fragment(tile, (int)threadIdx.x / 32 * 16, 8 * n, s.y[n]);
+            put_fragment(job, tile, (int)threadIdx.x / 32 * 16, 8 * n, s.y[n]);
         }
     }
 };

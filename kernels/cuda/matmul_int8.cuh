@@ -6,8 +6,8 @@
  *
  * Sums and their order are those of kernels/cpu/matmul_ref.c, to the bit: integers
  * within a block, then one chain of f32 operations per output. The minimums of a
- * block of 256 are a product of their own, with the sums of the inputs, which two
- * bytes hold.
+ * block of 256 are a product of their own, with the sums of the inputs, on f16 tensor
+ * cores: what they add are integers that f32 has.
  *
  * With few tokens there is little to do for a piece of weights, and what counts is
  * how many are under way. Then a tile is low, and SPLIT warps that have the same
@@ -59,6 +59,9 @@ struct int8_tile {
     static constexpr int STAGES = TOKENS >= 64 || FIT < 3 ? 2 : FIT < 4 ? FIT : 4;
     /* Two eights of tokens do not keep a warp busy from one 32 weights to the next. */
     static constexpr int AT_ONCE = TOKENS <= 16 ? 4 : 1;
+    /* A large tile is computed as a whole, tokens or not: what never branches has products of
+     * all eights under way at once. */
+    static constexpr bool WHOLE = TOKENS >= 64;
 
     struct sums {
         float y[TOKENS / 8][4];
@@ -71,7 +74,7 @@ struct int8_tile {
     }
     MATMUL int part()
     {
-        return (int)threadIdx.x / 32 / GROUPS;
+        return SPLIT == 1 ? 0 : (int)threadIdx.x / 32 / GROUPS;
     }
 
     /* Super-blocks of a step. */
@@ -91,50 +94,42 @@ struct int8_tile {
 
     MATMUL void load(stage &to, const matmul_job &job, const matmul_tile &tile, int step)
     {
-        rows::template copy<ROWS, THREADS>(to.weights, tile, (size_t)step * BYTES * SPLIT);
+        rows::template copy<ROWS, THREADS>(to.weights, job, tile, (size_t)step * BYTES * SPLIT);
         UNROLL
         for (int p = 0; p < SPLIT; p++)
             if (p < parts_of(job.width, step))
-                copy_records<THREADS>(to.records[p], job, tile, step * SPLIT + p);
+                copy_records<TOKENS, THREADS>(to.records[p], job, tile, step * SPLIT + p);
     }
 
     /* This warp's piece of row g, or with h = 1 of row g + 8; g: a quarter of the lane. */
-    MATMUL const unsigned char *piece(const stage &s, const matmul_tile &tile, int step, int h)
+    MATMUL const unsigned char *piece(const stage &s, const matmul_job &job,
+                                      const matmul_tile &tile, int step, int h)
     {
         const int r = group() * 16 + (int)threadIdx.x % 32 / 4 + 8 * h;
 
-        return rows::piece(s.weights, tile, r, (size_t)step * BYTES * SPLIT) + part() * BYTES;
+        return rows::piece(s.weights, job, tile, r, (size_t)step * BYTES * SPLIT) + part() * BYTES;
     }
 
     /* Calls each(n) for n = 0, 2, .., the first of two eights of tokens of which one at
-     * least is the tile's. */
+     * least is the tile's; in large tiles for all of them. */
     template <class Each> MATMUL void each_pair(const matmul_tile &tile, Each each)
     {
         UNROLL
         for (int n = 0; n < TOKENS / 8; n += 2)
-            if (8 * n < tile.tokens)
+            if (WHOLE || 8 * n < tile.tokens)
                 each(n);
     }
 
-    /* The same with values 32j .. 32j + 31 of the sixteen tokens, as load_inputs gives them;
-     * if AHEAD, which takes four registers, the next ones are on their way meanwhile. */
-    template <bool AHEAD, class Each>
+    /* The same with values 32j .. 32j + 31 of the sixteen tokens, as load_inputs gives them. */
+    template <class Each>
     MATMUL void each_input(const Record *records, const matmul_tile &tile, int j, Each each)
     {
-        uint32_t b[2][4];
+        each_pair(tile, [&](int n) {
+            uint32_t b[4];
 
-        if (AHEAD)
-            load_inputs(records, 0, j, b[0]);
-        UNROLL
-        for (int n = 0; n < TOKENS / 8; n += 2) {
-            if (AHEAD && n + 2 < TOKENS / 8)
-                load_inputs(records, 8 * (n + 2), j, b[(n / 2 + 1) % 2]);
-            if (8 * n < tile.tokens) {
-                if (!AHEAD)
-                    load_inputs(records, 8 * n, j, b[n / 2 % 2]);
-                each(n, b[n / 2 % 2]);
-            }
-        }
+            load_inputs(records, 8 * n, j, b);
+            each(n, b);
+        });
     }
 
     /* As the reference, which fills the last super-block up: that makes -0 +0. */
@@ -149,7 +144,7 @@ struct int8_tile {
             UNROLL
             for (int e = 0; e < 4; e++)
                 s.y[n][e] = filled_up ? s.y[n][e] + 0.0f : s.y[n][e];
-            put_fragment(tile, group() * 16, n * 8, s.y[n]);
+            put_fragment(job, tile, group() * 16, n * 8, s.y[n]);
         }
     }
 };
@@ -164,9 +159,7 @@ struct product_256
     typedef typename W::block block;
     using typename base::stage;
     using typename base::sums;
-    static constexpr bool AHEAD = TOKENS < 64 || (W::GROUP > 16 && !W::CODEBOOK);
     typedef int totals[TOKENS / 8][4];
-    typedef float values[TOKENS / 8][4];
 
     struct memory {
         stage stages[base::STAGES];
@@ -206,7 +199,7 @@ struct product_256
     }
 
     /* Scales of 32j .. 32j + 31, [groups][rows]. */
-    MATMUL void load_scales(const block *const (&row)[2], int j, int (&scale)[2][2])
+    template <class Scales> MATMUL void find_scales(const Scales &of, int j, int (&scale)[2][2])
     {
         if constexpr (W::GROUP < 256) {
             constexpr int groups = 32 / W::GROUP;
@@ -215,62 +208,84 @@ struct product_256
             for (int i = 0; i < groups; i++)
                 UNROLL
             for (int h = 0; h < 2; h++)
-                scale[i][h] = W::scale(row[h], groups * j + i);
+                scale[i][h] = W::scale(of[h], groups * j + i);
         }
     }
 
-    /* Minimums times sums of inputs, eight tokens from t on. */
-    MATMUL void sum_minimums(const cuda_record_q8_256 *records, int t, const uint32_t (&a)[2],
-                             int (&sum)[4])
+    /* The minimums of groups g and g + 1 as f16. */
+    MATMUL uint32_t two_minimums(const block *row, int g)
     {
-        const int lane = (int)threadIdx.x % 32, c = lane % 4;
-        const cuda_record_q8_256 &record = records[t + lane / 4];
+        const float first = (float)W::minimum(row, g), second = (float)W::minimum(row, g + 1);
 
-        mma_s8_16816(sum, a[0], a[1], *(const uint32_t *)(record.high + 4 * c));
-        UNROLL
-        for (int e = 0; e < 4; e++)
-            sum[e] *= 64;
-        mma_s8_16816(sum, a[0], a[1], *(const uint32_t *)(record.low + 4 * c));
+        return __half_as_ushort(__float2half_rn(first)) |
+               (uint32_t)__half_as_ushort(__float2half_rn(second)) << 16;
     }
 
-    /* v = d * total - dmin * minimums of a super-block. */
+    /* Minimums of the rows as A of an mma. */
+    MATMUL void load_minimums(const block *const (&row)[2], uint32_t (&a)[4])
+    {
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            a[i] = two_minimums(row[i % 2], i / 2 * 8 + (int)threadIdx.x % 4 * 2);
+    }
+
+    /* Minimums times sums of inputs, of eight tokens from t on and of the next eight. The
+     * sixteen products are integers and so are their sums, below 2^21: f32 has them. */
+    MATMUL void sum_minimums(const cuda_record_q8_256 *records, int t, const uint32_t (&a)[4],
+                             float (&sum)[2][4])
+    {
+        const int lane = (int)threadIdx.x % 32;
+        uint32_t b[4];
+
+        ldmatrix_x4(b, records[t + lane / 16 * 8 + lane % 8].sums + lane / 8 % 2 * 8);
+        mma_f16_16816(sum[0], a, b[0], b[1]);
+        mma_f16_16816(sum[1], a, b[2], b[3]);
+    }
+
+    /* Gives put(n, v) for each eight of tokens v = d * total - dmin * minimums. */
+    template <class Put>
     MATMUL void scale_totals(const cuda_record_q8_256 *records, const matmul_tile &tile,
-                             const block *const (&row)[2], const totals &total, values &v)
+                             const block *const (&row)[2], const totals &total, Put put)
     {
         const float d[2] = {W::d(row[0]), W::d(row[1])};
-        uint32_t minimums[2] = {};
+        uint32_t minimums[4] = {};
         float dmin[2] = {};
 
         if constexpr (W::MINIMUMS) {
+            load_minimums(row, minimums);
             UNROLL
-            for (int h = 0; h < 2; h++) {
-                minimums[h] = W::minimums(row[h], (int)threadIdx.x % 4);
+            for (int h = 0; h < 2; h++)
                 dmin[h] = W::dmin(row[h]);
-            }
         }
         base::each_pair(tile, [&](int pair) {
+            float least[2][4] = {};
+
+            if constexpr (W::MINIMUMS)
+                sum_minimums(records, 8 * pair, minimums, least);
             UNROLL
             for (int n = pair; n < pair + 2; n++) {
-                int least[4] = {};
+                float v[4];
 
-                if constexpr (W::MINIMUMS)
-                    sum_minimums(records, 8 * n, minimums, least);
                 UNROLL
                 for (int e = 0; e < 4; e++) {
-                    v[n][e] = d[e / 2] * (float)(W::SIGN * total[n][e]);
+                    v[e] = d[e / 2] * (float)(W::SIGN * total[n][e]);
                     if constexpr (W::MINIMUMS)
-                        v[n][e] = fmaf(-dmin[e / 2], (float)least[e], v[n][e]);
+                        v[e] = fmaf(-dmin[e / 2], least[n - pair][e], v[e]);
                 }
+                put(n, v);
             }
         });
     }
 
-    /* The values of this warp's super-block. */
-    MATMUL void multiply(const stage &s, const matmul_tile &tile, int step, values &v)
+    /* Gives put(n, v) the values of this warp's super-block, for each eight of tokens. */
+    template <class Put>
+    MATMUL void multiply(const stage &s, const matmul_job &job, const matmul_tile &tile, int step,
+                         Put put)
     {
         const cuda_record_q8_256 *records = s.records[base::part()];
-        const block *const row[2] = {(const block *)base::piece(s, tile, step, 0),
-                                     (const block *)base::piece(s, tile, step, 1)};
+        const block *const row[2] = {(const block *)base::piece(s, job, tile, step, 0),
+                                     (const block *)base::piece(s, job, tile, step, 1)};
+        const typename W::scales scales[2] = {W::load_scales(row[0]), W::load_scales(row[1])};
         [[maybe_unused]] constexpr int AT_ONCE = base::AT_ONCE;
         totals total = {};
 
@@ -280,56 +295,59 @@ struct product_256
             int scale[2][2] = {};
 
             load_weights<W>(row, j, a);
-            load_scales(row, j, scale);
-            base::template each_input<AHEAD>(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
+            find_scales(scales, j, scale);
+            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 add_group(a, scale, b[0], b[1], total[n]);
                 add_group(a, scale, b[2], b[3], total[n + 1]);
             });
         }
-        scale_totals(records, tile, row, total, v);
+        scale_totals(records, tile, row, total, put);
     }
 
-    /* y = fma(scale of the token, v, y). */
-    MATMUL void chain(const cuda_record_q8_256 *records, const values &v, sums &out)
+    /* y = fma(scale of the token, v, y) of eight tokens. */
+    MATMUL void chain(const cuda_record_q8_256 *records, int n, const float (&v)[4], sums &out)
     {
         UNROLL
-        for (int n = 0; n < TOKENS / 8; n++)
-            UNROLL
         for (int e = 0; e < 4; e++) {
             const int t = 8 * n + (int)threadIdx.x % 4 * 2 + e % 2;
 
-            out.y[n][e] = fmaf(records[t].scale, v[n][e], out.y[n][e]);
+            out.y[n][e] = fmaf(records[t].scale, v[e], out.y[n][e]);
         }
     }
 
-    MATMUL void add(memory &all, const stage &s, const matmul_tile &tile, int step, sums &out)
+    /* Onto the chains what the other parts of a step left, in their order. */
+    MATMUL void chain_handed(memory &all, const stage &s, const matmul_tile &tile, int parts,
+                             sums &out)
     {
-        const int part = base::part();
-        const int parts = base::parts_of((int)(tile.row_bytes / sizeof(block)) * 256, step);
-        values v = {};
-
-        if (part < parts)
-            multiply(s, tile, step, v);
-        if constexpr (SPLIT > 1) {
-            if (part > 0 && part < parts) {
-                UNROLL
-                for (int n = 0; n < TOKENS / 8; n++)
-                    handed(all, part, n) = make_float4(v[n][0], v[n][1], v[n][2], v[n][3]);
-            }
-            __syncthreads();
-        }
-        if (part > 0)
-            return;
-        chain(s.records[0], v, out);
         ROLLED
-        for (int p = 1; p < parts; p++) {
-            UNROLL
-            for (int n = 0; n < TOKENS / 8; n++) {
-                const float4 four = handed(all, p, n);
+        for (int p = 1; p < parts; p++)
+            base::each_pair(tile, [&](int pair) {
+                UNROLL
+                for (int n = pair; n < pair + 2; n++) {
+                    const float4 four = handed(all, p, n);
+                    const float v[4] = {four.x, four.y, four.z, four.w};
 
-                v[n][0] = four.x, v[n][1] = four.y, v[n][2] = four.z, v[n][3] = four.w;
-            }
-            chain(s.records[p], v, out);
+                    chain(s.records[p], n, v, out);
+                }
+            });
+    }
+
+    MATMUL void add(memory &all, const stage &s, const matmul_job &job, const matmul_tile &tile,
+                    int step, sums &out)
+    {
+        const int part = base::part(), parts = base::parts_of(job.width, step);
+
+        if (SPLIT == 1 || part < parts)
+            multiply(s, job, tile, step, [&](int n, const float(&v)[4]) {
+                if (part == 0)
+                    chain(s.records[0], n, v, out);
+                else
+                    handed(all, part, n) = make_float4(v[0], v[1], v[2], v[3]);
+            });
+        if constexpr (SPLIT > 1) {
+            __syncthreads();
+            if (part == 0)
+                chain_handed(all, s, tile, parts, out);
         }
     }
 };
@@ -364,12 +382,13 @@ struct product_32
         }
     }
 
-    MATMUL void add(memory &, const stage &s, const matmul_tile &tile, int step, sums &out)
+    MATMUL void add(memory &, const stage &s, const matmul_job &job, const matmul_tile &tile,
+                    int step, sums &out)
     {
         const cuda_record_q8_32 *records = s.records[0];
-        const block *const first[2] = {(const block *)base::piece(s, tile, step, 0),
-                                       (const block *)base::piece(s, tile, step, 1)};
-        const int blocks = min(8, (int)(tile.row_bytes / sizeof(block)) - 8 * step);
+        const block *const first[2] = {(const block *)base::piece(s, job, tile, step, 0),
+                                       (const block *)base::piece(s, job, tile, step, 1)};
+        const int blocks = min(8, (int)(job.row_bytes / sizeof(block)) - 8 * step);
         [[maybe_unused]] constexpr int AT_ONCE = base::AT_ONCE;
 
         UNROLLED(AT_ONCE)
@@ -384,7 +403,7 @@ struct product_32
                 m[1] = W::m(row[1]);
             }
             load_weights<W>(row, 0, a);
-            base::template each_input<true>(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
+            base::each_input(records, tile, j, [&](int n, const uint32_t(&b)[4]) {
                 int low[4] = {}, high[4] = {};
 
                 mma_s8_16832(low, a, b[0], b[1]);
@@ -399,9 +418,9 @@ struct product_32
 /*
  * ---- On the host: the smallest tile that holds what a matrix meets ----
  *
- * Up to 64 tokens: for 128 a thread would hold 64 sums and with blocks of 256 as many
- * totals, all the registers it may have; and two stages of their inputs, 256 values of
- * each token, would take 80 of the 99 KB of shared memory.
+ * A thread holds four sums for eight tokens and with blocks of 256 as many totals: 80
+ * registers for 80 tokens, with which two blocks of 96 rows fit a multiprocessor. Groups
+ * of 16 weights take more and stop at 64.
  */
 
 /* Whether two stages and what else a tile has fit. */
@@ -410,16 +429,24 @@ template <class Product> constexpr bool fits()
     return sizeof(typename Product::memory) <= SMEM_LIMIT;
 }
 
+/* Whether tiles of 80 tokens leave less of themselves empty than those of 64. */
+static bool wants_80_tokens(const matmul_plan &plan)
+{
+    return (plan.typical + 79) / 80 * 80 < (plan.typical + 63) / 64 * 64;
+}
+
 template <class W> static cudaError_t launch_256(matmul_plan &plan)
 {
     constexpr int rows_32 = fits<product_256<W, 32, 64, 2>>() ? 64 : 32;
-    constexpr int rows_64 = fits<product_256<W, 64, 128, 1>>() ? 128 : 64;
 
     if (plan.typical <= 16)
         return launch_product<product_256<W, 16, 32, 4>>(plan);
     if (plan.typical <= 32)
         return launch_product<product_256<W, 32, rows_32, 2>>(plan);
-    return launch_product<product_256<W, 64, rows_64, 1>>(plan);
+    if constexpr (W::GROUP > 16)
+        if (wants_80_tokens(plan))
+            return launch_product<product_256<W, 80, 96, 1>>(plan);
+    return launch_product<product_256<W, 64, 96, 1>>(plan);
 }
 
 template <class W> static cudaError_t launch_32(matmul_plan &plan)

@@ -129,10 +129,8 @@ static __device__ quantized quantize_256(const float (&v)[8])
 static __device__ void put_256(cuda_record_q8_256 *out, const quantized &r, int lane)
 {
     *(uint2 *)(out->q + 8 * lane) = make_uint2(r.q[0], r.q[1]);
-    if (lane % 2 == 0) {
-        out->high[lane / 2] = (int8_t)(r.sum >> 6);
-        out->low[lane / 2] = (int8_t)(r.sum & 63);
-    }
+    if (lane % 2 == 0)
+        out->sums[lane / 2] = __half_as_ushort(__float2half_rn((float)r.sum));
     if (lane == 0)
         *(float4 *)&out->scale = make_float4(r.scale, 0, 0, 0);
 }

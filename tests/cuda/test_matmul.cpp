@@ -235,14 +235,14 @@ DEVICE_TEST(sizes_off_the_tiles)
 {
     static const int small[][3] = {{1, 1, 1},  {7, 8, 3},   {15, 16, 6},
                                    {33, 9, 4}, {17, 17, 3}, {65, 31, 1}};
-    static const int large[][3] = {
-        {63, 33, 5}, {127, 63, 1}, {129, 65, 2}, {40, 148, 1}, {200, 16, 1}};
+    static const int large[][3] = {{63, 33, 5},  {96, 63, 1},  {129, 65, 2},
+                                   {97, 161, 1}, {40, 148, 1}, {200, 16, 1}};
     for (const uint32_t type : types)
         for (const int *size : small)
             check_case({type, size[0], width_of(type, size[2]), size[1], INPUTS_NORMAL,
                         WEIGHTS_RANDOM, true, true});
-    for (const uint32_t type :
-         {DTYPE_F32, DTYPE_F16, DTYPE_Q8_0, DTYPE_Q5_1, DTYPE_Q2_K, DTYPE_Q4_K, DTYPE_Q6_K})
+    for (const uint32_t type : {DTYPE_F32, DTYPE_F16, DTYPE_Q8_0, DTYPE_Q5_1, DTYPE_Q2_K,
+                                DTYPE_Q3_K, DTYPE_Q4_K, DTYPE_Q6_K, DTYPE_IQ3_S})
         for (const int *size : large)
             check_case({type, size[0], width_of(type, size[2]), size[1], INPUTS_NORMAL,
                         WEIGHTS_RANDOM, true, true});
