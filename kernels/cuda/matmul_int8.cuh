@@ -452,11 +452,14 @@ template <class W> static cudaError_t launch_256(matmul_plan &plan)
 template <class W> static cudaError_t launch_32(matmul_plan &plan)
 {
     constexpr int rows_64 = fits<product_32<W, 64, 128>>() ? 128 : 64;
+    constexpr int rows_80 = fits<product_32<W, 80, 96>>() ? 96 : 64;
 
     if (plan.typical <= 16)
         return launch_product<product_32<W, 16, 64>>(plan);
     if (plan.typical <= 32)
         return launch_product<product_32<W, 32, 64>>(plan);
+    if (wants_80_tokens(plan))
+        return launch_product<product_32<W, 80, rows_80>>(plan);
     return launch_product<product_32<W, 64, rows_64>>(plan);
 }
 
