@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the GPU kernels take, as ptxas told while they were compiled: a Markdown table of registers per
-generation and bytes of static shared memory, a line per kernel over all its instances.
+generation and bytes of static shared memory, a line per kernel over all its instances; and what each file's
+object takes, in KB (with its first kernel).
 
 usage: scripts/kernel_resources.py [PAGE]
   PAGE  writes the table between its lines "<!-- kernel resources -->" and "<!-- end -->"; else to stdout
@@ -52,12 +53,15 @@ def table(folder):
     rows = collections.defaultdict(list)
     for file, mangled, generation, registers, shared in found:
         rows[file, names[mangled]].append((mangled, generation, registers, shared))
-    yield "| file | kernel | instances | " + " | ".join(f"sm_{g}" for g in generations) + " | shared |"
-    yield "|---|---|---|" + "---|" * len(generations) + "---|"
+    yield "| file | kernel | instances | " + " | ".join(f"sm_{g}" for g in generations) + " | shared | object |"
+    yield "|---|---|---|" + "---|" * len(generations) + "---|---|"
+    told = set()
     for (file, name), group in sorted(rows.items()):
+        size = "" if file in told else f"{(folder / file).with_suffix('.o').stat().st_size / 1000:.0f}"
+        told.add(file)
         cells = [span([r for _, g, r, _ in group if g == generation]) for generation in generations]
         count = len({mangled for mangled, *_ in group})
-        yield f"| {file} | {name} | {count} | " + " | ".join(cells) + f" | {span([s for *_, s in group])} |"
+        yield f"| {file} | {name} | {count} | " + " | ".join(cells) + f" | {span([s for *_, s in group])} | {size} |"
 
 
 def main():
