@@ -202,13 +202,14 @@ static void run_llama_each(struct bench *bench)
               llama_peer_forward(bench->peer, bench->ids + prompt * bench->canvas, bench->canvas));
 }
 
-/* The pause lets the other side's threads go to sleep. */
+/* The pause lets the other side's threads go to sleep; a GPU would only slow down. */
 static struct pass_time time_pass(struct bench *bench, enum contender contender)
 {
     struct pass_time time;
 
     change_canvases(bench);
-    usleep(PAUSE_MICROSECONDS);
+    if (!bench->gpu)
+        usleep(PAUSE_MICROSECONDS);
     time = (struct pass_time){clock_seconds(), processor_seconds()};
     if (contender == LLAMA)
         run_llama(bench);
