@@ -38,6 +38,8 @@ to=$tree/llama/build/peers/$package
 mkdir -p "$to/$folder"
 cp "build/peers/$package/package.json" "$to/"
 nvcc --version | sed -n "s/^Cuda compilation.* release \([0-9.]*\),.*/$1: ptxas of CUDA \1/p" >"$to/$folder/gpu_code"
-cp "build/peers/$package/$folder"/{_nlcBuildMetadata.json,libggml-base.so,libggml.*.so,libllama.*.so,libggml-cpu-*.so} "$to/$folder/"
+cp "build/peers/$package/$folder"/{_nlcBuildMetadata.json,libggml-base.so,libggml.*.so,libllama.*.so} "$to/$folder/"
+# All layers are on the card: these are libraries enough for the rest.
+cp "build/peers/$package/$folder"/libggml-cpu-{x64,haswell,skylakex}.so "$to/$folder/"
 scripts/gpu_code_for.py "build/peers/$package/$folder/libggml-cuda.so" "$to/$folder/libggml-cuda.so" "$1" "$build/gpu-code"
 tree=$tree/llama pack build "$build/gpu-kit-llama-$1.tar.xz"
