@@ -324,12 +324,7 @@ static int run(struct batch *batch)
     json_decref(batch->seen);
     if (code || (code = batch->output.failure ? CLI_FAILURE : CLI_OK))
         return code;
-    if (cli_interrupted())
-        return CLI_INTERRUPTED;
-    if (batch->progress.failed == 0)
-        return CLI_OK;
-    return cli_fail(CLI_FAILURE, "%ld of %ld results are errors; the output says for each line why",
-                    batch->progress.failed, batch->progress.failed + batch->progress.answered);
+    return batch_exit_code(&batch->progress, &batch->output);
 }
 
 int batch_run(const struct opts *opts)

@@ -117,7 +117,8 @@ struct batch_output {
     off_t size;   /* of its whole lines */
     json_t *done; /* keys of what is answered already */
     long written; /* lines of this run */
-    int failure;  /* errno of the write that failed */
+    long lines, errors; /* results that were there already, and those of them that are errors */
+    int failure;        /* errno of the write that failed */
 };
 
 /* Opens name (NULL or "-": standard output), which may not be the open input's file.
@@ -154,5 +155,9 @@ void batch_progress_open(struct batch_progress *progress);
 void batch_progress_draw(struct batch_progress *progress, double share);
 /* Removes the bar and prints a summary. */
 void batch_progress_close(struct batch_progress *progress);
+
+/* The exit code of a batch of which no write failed, after a message if results, of this run
+ * or there already, are errors. (batch_progress.c) */
+int batch_exit_code(const struct batch_progress *progress, const struct batch_output *output);
 
 #endif

@@ -61,6 +61,8 @@ static int take_line(struct batch_output *output, const char *line, size_t size,
 
     if (!key || json_object_set_new(output->done, key, json_true()))
         code = fail_foreign(output, number);
+    output->lines = number;
+    output->errors += json_object_get(object, "error") != NULL;
     free(key);
     json_decref(object);
     return code;

@@ -62,3 +62,15 @@ void batch_progress_close(struct batch_progress *progress)
         fprintf(stderr, ", %ld there already", progress->skipped);
     fprintf(stderr, "; %.1f s, %.2f a second\n", spent, spent > 0 ? (double)done / spent : 0);
 }
+
+int batch_exit_code(const struct batch_progress *progress, const struct batch_output *output)
+{
+    long errors = output->errors + progress->failed;
+
+    if (cli_interrupted())
+        return CLI_INTERRUPTED;
+    if (errors == 0)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE, "%ld of %ld results are errors; the output says for each line why",
+                    errors, output->lines + progress->failed + progress->answered);
+}

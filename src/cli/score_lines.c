@@ -108,12 +108,7 @@ static int run(struct lines *lines)
     json_decref(lines->seen);
     if (code || lines->output.failure)
         return code ? code : CLI_FAILURE;
-    if (cli_interrupted())
-        return CLI_INTERRUPTED;
-    if (lines->progress.failed == 0)
-        return CLI_OK;
-    return cli_fail(CLI_FAILURE, "%ld of %ld results are errors; the output says for each line why",
-                    lines->progress.failed, lines->progress.failed + lines->progress.answered);
+    return batch_exit_code(&lines->progress, &lines->output);
 }
 
 int score_lines_run(const struct opts *opts, struct dllm_engine *engine,

@@ -117,6 +117,18 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 ! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 = 0
 
+# What a run before could not answer is still an error of the whole: a batch that was begun anew does not pass for done.
+$ printf '%s\n' '{"prompt": ""}' '{"prompt": "What is 27 + 58?"}' > in.jsonl; dllm run --input in.jsonl -n 8 -o all.jsonl 2> /dev/null
+> head -n 1 all.jsonl > o.jsonl; for i in 1 2; do dllm run --input in.jsonl -n 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'; echo ${PIPESTATUS[0]}; done
+> tail -n 1 o.jsonl > done.jsonl; dllm run --input in.jsonl --shard 2/2 -o done.jsonl --resume 2> /dev/null; echo $?
+| 1 answered, 0 failed, 1 there already
+| error: 1 of 2 results are errors
+| 1
+| 0 answered, 0 failed, 2 there already
+| error: 1 of 2 results are errors
+| 1
+| 0
+
 # The file of requests is never the output: a request without its newline would be taken for a torn result.
 $ printf '{"id": 1, "prompt": "What is 27 + 58?"}' > in.jsonl; ln in.jsonl same.jsonl
 > dllm run --input in.jsonl -n 4 -o same.jsonl --resume; echo $?; dllm run --input - -n 4 -o in.jsonl < in.jsonl
