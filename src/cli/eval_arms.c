@@ -145,11 +145,20 @@ static int add(struct eval_arms *arms, const char *name, size_t length, const ch
     return arm->words ? check(arm) : CLI_USAGE;
 }
 
+/* Whether a word of an arm's name looks like an option: the colon before it was forgotten. */
+static bool holds_option(const char *name, size_t length)
+{
+    for (size_t i = 0; i + 1 < length; i++)
+        if (name[i] == '-' && name[i + 1] != ' ' && (i == 0 || name[i - 1] == ' '))
+            return true;
+    return false;
+}
+
 int eval_arms_add(struct eval_arms *arms, const char *text, const char *common)
 {
     size_t length = strcspn(text, ":");
 
-    if (length == 0 || text[0] == '-')
+    if (length == 0 || holds_option(text, length))
         return cli_fail(CLI_USAGE, "--arm needs \"NAME: OPTIONS\", not \"%s\"", text);
     return add(arms, text, length, text + length + (text[length] == ':'), common);
 }

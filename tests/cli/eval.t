@@ -61,6 +61,13 @@ $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "--steps 2"
 ! error: --arm needs "NAME: OPTIONS", not "--steps 2"
 = 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "two-step --steps 2"
+! error: --arm needs "NAME: OPTIONS", not "two-step --steps 2"
+= 2
+$ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "two-step" -a "a - b: -n 8" | cut -c1-8 | sed 's/ *$//'
+| arm
+| two-step
+| a - b
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --stop 'x"
 ! error: a quote in the options is not closed
 = 2
