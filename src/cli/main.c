@@ -52,6 +52,14 @@ static int fail_unknown_command(const char *name)
     for (int i = 0; i < CLI_COMMANDS; i++)
         names[i + 3] = cli_commands[i]->table->command;
     near = opts_suggest(name, names, CLI_COMMANDS + 3);
+    if (!near && strchr(name, ' '))
+        return cli_fail(CLI_USAGE, "unknown command \"%.60s\"; a prompt follows \"dllm run\"",
+                        name);
+    if (!near && name[0] == '-')
+        return cli_fail(CLI_USAGE,
+                        "\"%.60s\" stands where a command must; options follow it: dllm COMMAND "
+                        "[options], and \"dllm help\" lists the commands",
+                        name);
     return cli_fail(CLI_USAGE, "unknown command \"%s\"; %s%s%s", name,
                     near ? "did you mean \"dllm " : "\"dllm help\" lists the commands",
                     near ? near : "", near ? "\"?" : "");

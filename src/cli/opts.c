@@ -60,6 +60,8 @@ static void report_unknown(struct opts *opts, const char *name)
     near = opts_suggest(name, names, opts->table->count + 1);
     if (near)
         opts_problem(opts, "unknown option --%s; did you mean --%s?", name, near);
+    else if (name[0] && !name[1] && find_letter(opts->table, name[0]) >= 0)
+        opts_problem(opts, "unknown option --%s; did you mean -%s?", name, name);
     else
         opts_problem(opts, "unknown option --%s; \"dllm help %s\" lists the options", name,
                      opts->table->command);
@@ -165,6 +167,26 @@ static void take_short(struct parser *parser, const char *argument)
                      argument, parser->opts->table->command);
 }
 
+static bool takes_operands(const struct opt_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (opts_has(table, i) && table->options[i].kind == OPT_OPERAND)
+            return true;
+    return false;
+}
+
+static void report_unexpected(struct opts *opts, const char *argument)
+{
+    if (takes_operands(opts->table))
+        opts_problem(opts, "unexpected argument \"%.60s\"; text with spaces needs quotes around it",
+                     argument);
+    else
+        opts_problem(opts,
+                     "unexpected argument \"%.60s\"; %s takes options alone, \"dllm help %s\" "
+                     "lists them",
+                     argument, opts->table->command, opts->table->command);
+}
+
 static void take_operand(struct parser *parser, const char *argument)
 {
     const struct opt_table *table = parser->opts->table;
@@ -176,9 +198,7 @@ static void take_operand(struct parser *parser, const char *argument)
             return;
         }
     }
-    opts_problem(parser->opts,
-                 "unexpected argument \"%.60s\"; text with spaces needs quotes around it",
-                 argument);
+    report_unexpected(parser->opts, argument);
 }
 
 /* A dash and more, but not a negative number: no option starts with a digit. */

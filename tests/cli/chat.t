@@ -51,7 +51,7 @@ $ dllm chat --json
 ! error: unknown option --json; "dllm help chat" lists the options
 = 2
 $ dllm chat hi
-! error: unexpected argument "hi"; text with spaces needs quotes around it
+! error: unexpected argument "hi"; chat takes options alone, "dllm help chat" lists them
 = 2
 $ echo hi | dllm chat --color-by step
 ! error: --color-by has no effect without --visual

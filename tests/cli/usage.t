@@ -14,6 +14,12 @@ $ dllm serve
 $ dllm --versoin
 ! error: unknown command "--versoin"; did you mean "dllm --version"?
 = 2
+$ dllm -m demo run hi
+! error: "-m" stands where a command must; options follow it: dllm COMMAND [options], and "dllm help" lists the commands
+= 2
+$ dllm "What is 27 + 58?"
+! error: unknown command "What is 27 + 58?"; a prompt follows "dllm run"
+= 2
 $ dllm --version now
 ! error: unexpected argument "now" after --version
 = 2
@@ -22,6 +28,9 @@ $ dllm help runn
 = 2
 
 # Unknown options, with the nearest name where one is near.
+$ dllm run -m none.gguf --n 3 hi
+! error: unknown option --n; did you mean -n?
+= 2
 $ dllm run -m none.gguf --temprature 0 hi
 ! error: unknown option --temprature; did you mean --temperature?
 = 2
