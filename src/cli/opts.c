@@ -178,8 +178,9 @@ static bool takes_operands(const struct opt_table *table)
 static void report_unexpected(struct opts *opts, const char *argument)
 {
     if (takes_operands(opts->table))
-        opts_problem(opts, "unexpected argument \"%.60s\"; text with spaces needs quotes around it",
-                     argument);
+        opts_problem(
+            opts, "unexpected argument \"%.60s\"; text with spaces needs quotes around it%s",
+            argument, find_letter(opts->table, 'm') >= 0 ? ", a model's name -m before it" : "");
     else
         opts_problem(opts,
                      "unexpected argument \"%.60s\"; %s takes options alone, \"dllm help %s\" "

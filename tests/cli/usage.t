@@ -211,10 +211,13 @@ $ dllm run -m none.gguf -
 
 # Operands: too many, and one that looks like a negative number.
 $ dllm run -m none.gguf tell me
+! error: unexpected argument "me"; text with spaces needs quotes around it, a model's name -m before it
+= 2
+$ dllm inspect none.gguf me
 ! error: unexpected argument "me"; text with spaces needs quotes around it
 = 2
 $ dllm run -m none.gguf hi -5
-! error: unexpected argument "-5"; text with spaces needs quotes around it
+! error: unexpected argument "-5"; text with spaces needs quotes around it, a model's name -m before it
 = 2
 
 # Contradictions.
