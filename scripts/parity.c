@@ -125,18 +125,19 @@ static int32_t top_of(const float *row, int vocab)
     return best;
 }
 
-/* Logits of every row from dllm, [count, vocab], owned by the caller. */
+/* Logits of every row from dllm, [count, vocab], owned by the caller; NULL after a message. */
 static float *own_logits(const struct sides *sides, const int32_t *ids, int count)
 {
     size_t rows = (size_t)count, vocab = (size_t)sides->info.vocab;
     float *logits = malloc(sizeof *logits * rows * vocab);
     int32_t *every = malloc(sizeof *every * rows);
-    struct dllm_error error;
+    struct dllm_error error = {.message = "out of memory"};
 
     for (int i = 0; every && i < count; i++)
         every[i] = i;
     if (!logits || !every ||
         dllm_logits(sides->session, ids, rows, every, rows, true, logits, &error) != DLLM_OK) {
+        complain("dllm", error.message);
         free(logits);
         logits = NULL;
     }
@@ -148,11 +149,13 @@ static int compare_logits(const struct sides *sides, const int32_t *ids, int cou
 {
     int vocab = sides->info.vocab, same = 0;
     float *logits = own_logits(sides, ids, count);
-    const char *why = logits ? llama_peer_forward(sides->context, ids, count) : "no logits";
+    const char *why = logits ? llama_peer_forward(sides->context, ids, count) : NULL;
 
+    if (!logits)
+        return 1;
     if (why) {
         free(logits);
-        return complain("the pass", why);
+        return complain("llama.cpp", why);
     }
     printf("%4s %8s %12s %10s  %8s %9s\n", "row", "id", "relative RMS", "cosine", "dllm",
            "llama.cpp");
@@ -391,7 +394,8 @@ int main(int argc, char **argv)
     }
     count = parse_ids(argv[3], ids);
     if (count == 0 || positions < 0 || count + positions > MOST_IDS)
-        return complain("IDS", "1 to 4096 ids, with the positions to generate, were expected");
+        return complain("IDS", "expected token ids such as 3,5,17, from 1 to 4096 together with "
+                               "the positions to generate");
     why = open_sides(&sides, argv[2], atoi(argv[4]), count + positions, layers);
     if (why)
         code = complain(argv[2], why);

@@ -17,6 +17,7 @@ dllm=$(cd "$(dirname "$0")/.." && pwd)
 case "${1:-}" in
 logits | layers | generate) ;;
 *)
+    [ $# = 0 ] || [ "$1" = --help ] || echo "error: \"$1\" is none of logits, layers and generate" >&2
     sed -n '2,/^set/p' "$0" | grep '^#' | sed 's/^# \{0,1\}//' >&2
     exit 2
     ;;

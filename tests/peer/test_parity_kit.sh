@@ -52,6 +52,8 @@ for model in llada dream; do
 done
 expect "no file" fails_with 2 scripts/parity.sh logits none.gguf
 expect "no command" fails_with 2 scripts/parity.sh
+expect "an id that the model lacks is named" \
+    grep -q "^error: dllm: id 999999 at position 1 " <(scripts/parity.sh logits "$models/llada-Q4_K_M.gguf" 3,999999 2>&1)
 expect "no ids" fails_with 1 scripts/parity.sh logits "$models/llada-Q4_K_M.gguf" x
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
