@@ -87,6 +87,12 @@ def processor_name():
     return "%s (family %s, model %s)" % (fields["model name"], fields["cpu family"], fields["model"])
 
 
+def processor_numbers():
+    """Of processor_name what can stand in a file's name: family-25-model-17."""
+    numbers = re.search(r"\(family (\d+), model (\d+)\)$", processor_name())
+    return "family-%s-model-%s" % numbers.groups() if numbers else "unknown"
+
+
 def git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 

@@ -94,6 +94,19 @@ assert dict(r.read("types"))["types-llada-2-layers-canvas-148"]["results"] == {"
 assert sorted(name for name, found in r.read("types") if found["results"] == {"F16": {"time": 1}}) == [
     "types-dream-2-layers-canvas-148", "types-llada-2-layers-canvas-148-avx2", "types-llada-2-layers-canvas-64",
     "types-llada-4-layers-canvas-148"]'
+expect "a processor's result stands beside that of another" python '
+import importlib.machinery, importlib.util, types
+import bench_results as r
+loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
+compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+loader.exec_module(compare)
+r.processor_name = lambda: "AMD (c) EPYC (family 25, model 1)"
+def name(beside):
+    return compare.name_of(types.SimpleNamespace(device="cpu", canvas=148, avx2=True, beside=beside), "m/llada-random-Q4_K_M.gguf")
+assert name(False) == "compare-llada-Q4_K_M-canvas-148-avx2"
+assert name(True) == "compare-llada-Q4_K_M-canvas-148-avx2-family-25-model-1"
+r.processor_name = lambda: "another"
+assert name(True).endswith("-avx2-unknown")'
 expect "what llama.cpp a result names" python '
 import importlib.machinery, importlib.util, os, tempfile
 loader = importlib.machinery.SourceFileLoader("compare", "bench/compare")
@@ -108,6 +121,12 @@ assert compare.peer_version(folder) == "llama.cpp"
 put("../../package.json", """{"name": "p", "version": "3"}""")
 put("_nlcBuildMetadata.json", """{"buildOptions": {"llamaCpp": {"release": "v1"}}}""")
 assert compare.peer_version(folder) == "llama.cpp v1 of p 3"
+put("libggml-cpu-haswell.so", "")
+put("libggml-cpu-zen4.so", "")
+compare.FOLDERS["cpu"], compare.results.ROOT = folder, tempfile.mkdtemp()
+held = compare.haswell_folder()
+assert compare.peer_version(held) == "llama.cpp v1 of p 3" and held == compare.haswell_folder()
+assert sorted(os.listdir(held)) == ["_nlcBuildMetadata.json", "libggml-cpu-haswell.so"]
 put("gpu_code", "90: ptxas of CUDA 13.0\n")
 assert compare.peer_version(folder) == "llama.cpp v1 of p 3, code for 90: ptxas of CUDA 13.0"'
 expect "each part of the loop over panels can be left out" python '
