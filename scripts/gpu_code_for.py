@@ -62,6 +62,13 @@ def run_tool(*command):
     return run.returncode, run.stdout + run.stderr
 
 
+def keep(code, out):
+    """Containers with the same code are converted at the same time: whoever is last replaces what is alike."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(out), delete=False) as file:
+        file.write(code)
+    os.replace(file.name, out)
+
+
 def compile_ptx(text, arch, out):
     """A newer toolkit's PTX is compiled as this one's newest, which fails if it uses more than that knows."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -77,18 +84,14 @@ def compile_ptx(text, arch, out):
         if status:
             raise ValueError(said.strip())
         with open(done, "rb") as file:
-            code = file.read()
-    with open(out + ".new", "wb") as file:
-        file.write(code)
-    os.rename(out + ".new", out)
+            keep(file.read(), out)
 
 
 def machine_code(found, arch, cache):
     """The file of a container's machine code for the capability."""
     if (MACHINE_CODE, arch) in found:
         out = os.path.join(cache, hashlib.sha256(found[MACHINE_CODE, arch][1]).hexdigest() + ".cubin")
-        with open(out, "wb") as file:
-            file.write(unpacked(*found[MACHINE_CODE, arch]))
+        keep(unpacked(*found[MACHINE_CODE, arch]), out)
         return out
     usable = [its for kind, its in found if kind == PTX and its <= arch]
     if not usable:
