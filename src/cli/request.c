@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool request_has_prompt(const struct opts *opts)
 {
@@ -77,6 +78,21 @@ static int read_template(struct request *request)
     return code;
 }
 
+/* A model's file in the place of the prompt, which the built-in model would answer. */
+static int check_prompt_is_no_model(const struct opts *opts)
+{
+    const struct opt_value *prompt = &opts->values[RUN_OPERAND];
+    size_t length = prompt->given ? strlen(prompt->text) : 0;
+
+    if (opts->values[RUN_MODEL].given || length < 5 ||
+        strcmp(prompt->text + length - 5, ".gguf") != 0 || access(prompt->text, F_OK))
+        return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "\"%s\" is a model's file where the prompt belongs; give the file with -m, and "
+                    "a prompt (or such a prompt with --prompt)",
+                    prompt->text);
+}
+
 int request_read(struct request *request, const struct opts *opts)
 {
     struct prompt_source source = run_prompt_source(opts);
@@ -84,7 +100,7 @@ int request_read(struct request *request, const struct opts *opts)
 
     *request = (struct request){.opts = opts};
     if ((code = run_check_values(opts)) || (code = check_sources(opts)) ||
-        (code = read_template(request)))
+        (code = check_prompt_is_no_model(opts)) || (code = read_template(request)))
         return code;
     return request_has_prompt(opts) ? prompt_read(&request->prompt, &source) : CLI_OK;
 }

@@ -10,6 +10,9 @@ $ dllm run -m . hi
 $ echo hello > text.gguf; dllm run -m text.gguf hi
 !~ error: text.gguf: header at byte 0: not a GGUF file: *
 = 1
+$ : > text.gguf; dllm run text.gguf
+! error: "text.gguf" is a model's file where the prompt belongs; give the file with -m, and a prompt (or such a prompt with --prompt)
+= 2
 $ : > empty.gguf; dllm run -m empty.gguf hi
 !~ error: *empty.gguf*
 = 1
