@@ -299,7 +299,10 @@ static void check_model(struct doctor_finding *finding, const char *model)
     options.model_path = model;
     if (dllm_engine_open(&options, &engine, &error)) {
         TEXT(finding, "%s", error.message);
-        FIX(finding, "dllm inspect %.200s", model);
+        if (access(model, F_OK) == 0)
+            FIX(finding, "dllm inspect %.200s", model);
+        else
+            FIX(finding, "give the path of a GGUF file, or a name of the hub (dllm help pull)");
         return;
     }
     judge_model(finding, engine);

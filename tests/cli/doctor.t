@@ -20,6 +20,10 @@ $ echo hello > x.gguf; HF_HUB_CACHE=none dllm doctor -m x.gguf >out; echo $?; ta
 | 1
 |~ model       NOT OK x.gguf: header at byte 0: not a GGUF file: *
 |                    -> dllm inspect x.gguf
+$ HF_HUB_CACHE=none dllm doctor -m none.gguf >out; echo $?; tail -2 out
+| 1
+| model       NOT OK cannot open 'none.gguf': No such file or directory; check the path
+|                    -> give the path of a GGUF file, or a name of the hub (dllm help pull)
 $ PATH=${PATH%%:*} HF_HUB_CACHE=$PWD dllm doctor > out; echo $?; while read -r line; do case $line in programs* | "-> apt"*) echo "$line" ;; esac; done < out
 | 1
 | programs    NOT OK curl is missing, which pull needs, sha256sum is missing, which pull needs
