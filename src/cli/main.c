@@ -133,13 +133,13 @@ static void occupy_standard_streams(void)
 }
 
 /* A stack that ends while a command runs ends the process without a word. Arguments and environment
- * count too: they lie above everything else, the program's path last. Threads get as much as the
- * limit says. */
-static int check_stack(void)
+ * count too: they lie above everything else, from the list of arguments up to the program's path.
+ * Threads get as much as the limit says. */
+static int check_stack(char *const argv[])
 {
     struct rlimit limit;
-    uintptr_t here = (uintptr_t)&limit, top = getauxval(AT_EXECFN);
-    uint64_t taken = top > here ? top - here : 0;
+    uintptr_t bottom = (uintptr_t)argv, top = getauxval(AT_EXECFN);
+    uint64_t taken = top > bottom ? top - bottom : 0;
 
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= taken + STACK_BYTES)
         return CLI_OK;
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     const struct command *command;
 
     occupy_standard_streams();
-    if (check_stack())
+    if (check_stack(argv))
         return CLI_FAILURE;
     /* A closed pipe and a limit on file sizes show as failed writes, so that half-written files are
      * removed. */
