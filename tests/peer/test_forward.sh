@@ -31,9 +31,10 @@ for arch in llada dream; do
         check compare quantized "$file"
     done
     check compare float "$source"
+    # Not of quantized weights: llama.cpp's kernels depend on the number of rows, and a sum in another order
+    # rounds an activation the other way (AVX512: a cosine of 0.99992 for llada-Q4_K_M with nothing wrong).
+    check prompts "$source"
 done
-check prompts tests/data/models/llada-Q4_K_M.gguf
-check prompts tests/data/models/dream-Q4_K_M.gguf
 
 # The peer's GPU: a build that has none, and one whose libraries are not all there.
 says_why() { # folder, what it must say
