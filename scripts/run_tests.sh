@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test, one line each, and ends with "N passed, M failed[, K skipped]".
+# Runs every test, some at a time, a line each as it ends; then "N passed, M failed[, K skipped]".
 # usage: scripts/run_tests.sh [check|lint|unit|model|cuda|cli|faults|tty|peer|sanitized]...
 #
 # A C program's tests are counted by cmocka's closing lines; a script may end with the line above; any
@@ -10,6 +10,7 @@
 #   BUILD         build folder (build)
 #   SAN_BUILD     the same built with sanitizers; not run when empty
 #   THREAD_BUILD  the same for ThreadSanitizer
+#   TEST_JOBS     programs at a time (cores, 4 at most)
 #   TEST_TIMEOUT  seconds that one program may take (1800): this ends hangs and judges no speed
 #   DLLM_SHARED   where the larger test data lies (../shared)
 #   CI            true: a skip that tests/expected_skips.txt does not list is a failure
@@ -19,8 +20,13 @@ export BUILD=${BUILD:-build}
 export DLLM_SHARED=${DLLM_SHARED:-../shared}
 logs=$BUILD/test-logs
 limit=${TEST_TIMEOUT:-1800}
-passed=0 failed=0 skipped=0
+cores=$(nproc)
+jobs=${TEST_JOBS:-$((cores < 4 ? cores : 4))}
 mkdir -p "$logs"
+counts=$(mktemp)
+trap 'rm -f "$counts"' EXIT
+# shellcheck disable=SC2046
+trap 'kill $(jobs -rp) 2>/dev/null; exit 130' INT TERM
 
 # cmocka's closing lines, or a script's own, added up: sets p f k and found.
 count_log() {
@@ -45,13 +51,26 @@ unexpected_skips() { # name log
     done
 }
 
-# run NAME COMMAND...: one test program.
+# Waits until fewer than so many programs run.
+wait_for_fewer() {
+    while [ "$(jobs -rp | wc -l)" -ge "$1" ]; do wait -n; done
+}
+
+# run NAME COMMAND...: one test program, in the background as soon as there is room for it.
 run() {
+    wait_for_fewer "$jobs"
+    run_one "$@" &
+}
+
+# The counts of a program go to $counts as one line, so that programs at a time do not mix them.
+run_one() {
     local name=$1 log status began seconds verdict surprises
     shift
     log=$logs/$(echo "$name" | tr / _).log
     began=$EPOCHREALTIME
-    timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null
+    timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+    trap 'kill $!; exit' TERM # timeout ends what it started
+    wait $!
     status=$?
     seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
     count_log "$log"
@@ -78,12 +97,19 @@ run() {
     [ "$k" = 0 ] || verdict=skipped
     [ "$p" = 0 ] || verdict=ok
     [ "$f" = 0 ] || verdict=FAILED
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + k))
-    printf '%-8s %-34s %4d passed' "$verdict" "$name" "$p"
-    [ "$f" = 0 ] || printf ', %d failed' "$f"
-    [ "$k" = 0 ] || printf ', %d skipped' "$k"
-    printf ' %7ss\n' "$seconds"
-    [ "$f" = 0 ] || sed 's/^/    /' "$log" | tail -n 60
+    echo "$p $f $k" >>"$counts"
+    report "$verdict" "$name" "$seconds" "$log"
+}
+
+# A program's line and, if it failed, the end of its log, in one piece.
+report() { # verdict name seconds log; p f k are set
+    local line
+    printf -v line '%-8s %-34s %4d passed' "$1" "$2" "$p"
+    [ "$f" = 0 ] || line+=", $f failed"
+    [ "$k" = 0 ] || line+=", $k skipped"
+    printf -v line '%s %7ss' "$line" "$3"
+    [ "$f" = 0 ] || line+=$'\n'$(sed 's/^/    /' "$4" | tail -n 60)
+    echo "$line"
 }
 
 # Every program of a kind, built from tests/KIND/test_*.c.
@@ -106,6 +132,7 @@ run_scripts() { # kind pattern
 # The GPU's kernels: each test in every mode of the emulator, then all of them on a GPU if there is one.
 run_cuda() {
     local source
+    [ "$jobs" = 1 ] || export CUDA_JOBS=1 # tests run at a time, not the modes of one
     for source in tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp; do
         source=$(basename "${source%.c*}")
         [ ! -x "$BUILD/cuda-plain/$source" ] || run "cuda/$source" scripts/run_cuda_modes.sh "$source"
@@ -176,6 +203,8 @@ run_part() {
 
 [ $# -gt 0 ] || set -- lint unit check model cuda cli faults tty sanitized peer
 for part in "$@"; do run_part "$part"; done
+wait_for_fewer 1
+read -r passed failed skipped < <(awk '{ p += $1; f += $2; k += $3 } END { print p + 0, f + 0, k + 0 }' "$counts")
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else
