@@ -1,16 +1,20 @@
 /*
  * race_shadow.cpp: the checks of the race build. Each byte of device memory has
- * a shadow: who wrote and read it last, and when in barriers. Two accesses of
+ * a shadow: who wrote and read it last, and when in barriers. Four bytes that are
+ * only accessed together share one, which is several times as fast. Two accesses of
  * different threads, one of them a write, with no barrier between are a fault,
  * whatever order they ran in; so are reads of what nobody wrote, accesses
  * outside device memory and of what cp.async has not brought yet.
  */
 #include "emu_internal.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <unistd.h>
+#include <vector>
 
 /* By the linker: the program's variables, and those of EMU_OWN among them. */
 extern "C" char __executable_start[], __data_start[], _end[], __start_emu_own[], __stop_emu_own[];
@@ -20,23 +24,37 @@ namespace emu
 /* Thread numbers that stand for several: of all warps, or SOME_LANES - w: of warp w. */
 constexpr int16_t SOME_WARPS = -1, SOME_LANES = -2;
 
+/* Of a write: it was atomic, its cp.async is under way, and someone wrote the byte, the host or a
+ * thread. */
+enum : uint16_t { ATOMIC = 1, PENDING = 2, WRITTEN = 4 };
+
 struct Mark {
     uint32_t epoch, warp_epoch, pc;
     int16_t thread;
+    uint16_t flags;
+
+    bool is(uint16_t flag) const
+    {
+        return flags & flag;
+    }
 };
 
 struct Shadow {
     Mark write, read;
-    bool atomic;  /* the write was */
-    bool pending; /* a cp.async is under way */
-    bool written; /* ever, by anyone */
+};
+
+/* Four bytes with one shadow until some of them are accessed without the others. */
+struct Word {
+    Shadow all;
+    uint32_t split; /* 1 + where the region's `bytes_of_words` has its four; 0: not split */
 };
 
 struct Region {
-    char *base;
+    char *base; /* a multiple of 4 */
     size_t bytes;
-    Shadow *shadow;
+    Word *words;
     const char *kind;
+    std::vector<std::array<Shadow, 4>> bytes_of_words;
 
     bool shared() const
     {
@@ -46,18 +64,41 @@ struct Region {
     {
         return at >= base && at < base + bytes;
     }
+    /* The shadow of a byte alone, valid until another word is split. */
+    Shadow &byte(const char *at)
+    {
+        const size_t offset = size_t(at - base);
+        Word &word = words[offset / 4];
+        if (!word.split) {
+            bytes_of_words.push_back({word.all, word.all, word.all, word.all});
+            word.split = uint32_t(bytes_of_words.size());
+        }
+        return bytes_of_words[word.split - 1][offset % 4];
+    }
+    /* Calls look(shadow, its first byte) for each shadow of `count` bytes. */
+    template <class Look> void each(const char *at, size_t count, Look look)
+    {
+        for (const char *end = at + count; at < end;) {
+            const size_t offset = size_t(at - base);
+            Word &word = words[offset / 4];
+            const bool whole = offset % 4 == 0 && end - at >= 4 && !word.split;
+            look(whole ? word.all : byte(at), at);
+            at += whole ? 4 : 1;
+        }
+    }
 };
 
 static std::map<char *, Region> global_regions; /* by their end */
+static Region *last_region;                     /* of them; null: none */
 static Region dynamic_region, static_region;
 
 /* Lazily zero: only pages that are touched take memory. */
 static Region make_region(char *base, size_t bytes, const char *kind)
 {
-    auto *shadow = static_cast<Shadow *>(calloc(bytes + 1, sizeof(Shadow)));
-    if (!shadow)
+    auto *words = static_cast<Word *>(calloc(bytes / 4 + 1, sizeof(Word)));
+    if (!words)
         die("no memory for the shadow of %zu bytes", bytes);
-    return Region{base, bytes, shadow, kind};
+    return Region{base, bytes, words, kind, {}};
 }
 
 static void follow_launch()
@@ -65,9 +106,15 @@ static void follow_launch()
     if (dynamic_region.base == reinterpret_cast<char *>(shared_now) &&
         dynamic_region.bytes == shared_bytes)
         return;
-    free(dynamic_region.shadow);
+    free(dynamic_region.words);
     dynamic_region =
         make_region(reinterpret_cast<char *>(shared_now), shared_bytes, "dynamic shared");
+}
+
+/* A multiple of 4. */
+static char *static_begin()
+{
+    return __data_start - reinterpret_cast<uintptr_t>(__data_start) % 4;
 }
 
 static Region *find_region(const char *at)
@@ -75,12 +122,14 @@ static Region *find_region(const char *at)
     follow_launch();
     if (dynamic_region.holds(at))
         return &dynamic_region;
+    if (last_region && last_region->holds(at))
+        return last_region;
     const auto after = global_regions.upper_bound(const_cast<char *>(at));
     if (after != global_regions.end() && after->second.holds(at))
-        return &after->second;
+        return last_region = &after->second;
     /* A static __shared__ array is a static variable of its kernel file. */
     if (!static_region.base)
-        static_region = make_region(__data_start, size_t(_end - __data_start), "static shared");
+        static_region = make_region(static_begin(), size_t(_end - static_begin()), "static shared");
     return static_region.holds(at) ? &static_region : nullptr;
 }
 
@@ -147,29 +196,28 @@ static int16_t reader_with(const Mark &read, int thread)
     return int16_t(read.warp_epoch < epochs.warp[thread / 32] ? thread : SOME_LANES - thread / 32);
 }
 
-static void check_byte(Shadow &shadow, const Access &access, const Region &region)
+static void complain_of(Shadow &shadow, const Access &access, const Region &region)
 {
     const bool shared = region.shared();
     const bool old_block = shadow.write.epoch < epochs.block;
-    if (shadow.pending && !old_block)
+    if (shadow.write.is(PENDING) && !old_block)
         fault("access to a cp.async destination before its wait", access, &region, &shadow.write);
-    if ((!access.write || access.atomic) && (shared ? old_block : !shadow.written))
+    if ((!access.write || access.atomic) && (shared ? old_block : !shadow.write.is(WRITTEN)))
         fault("read of memory that nobody wrote yet", access, &region, nullptr);
-    if (!(access.atomic && shadow.atomic) && !ordered(shadow.write, access.thread, shared))
+    if (!(access.atomic && shadow.write.is(ATOMIC)) &&
+        !ordered(shadow.write, access.thread, shared))
         fault(access.write ? "race: write after write" : "race: read after write", access, &region,
               &shadow.write);
     if (access.write && !ordered(shadow.read, access.thread, shared))
         fault("race: write after read", access, &region, &shadow.read);
 }
 
-static void mark_byte(Shadow &shadow, const Access &access)
+static void mark(Shadow &shadow, const Access &access)
 {
-    Mark mark = {epochs.now, epochs.warp[access.thread / 32], access.pc, int16_t(access.thread)};
+    Mark mark = {epochs.now, epochs.warp[access.thread / 32], access.pc, int16_t(access.thread), 0};
     if (access.write) {
+        mark.flags = access.atomic ? WRITTEN | ATOMIC : WRITTEN;
         shadow.write = mark;
-        shadow.atomic = access.atomic;
-        shadow.written = true;
-        shadow.pending = false;
     } else {
         mark.thread = reader_with(shadow.read, access.thread);
         shadow.read = mark;
@@ -203,11 +251,27 @@ static Region *region_of(const Access &access)
     return region;
 }
 
-/* Whether this thread did the same since the last barrier, so that all has been said. */
-static bool repeats(const Mark &mark, int thread)
+/*
+ * Whether one more read by `thread` has nothing to tell: since the last barrier it read the byte
+ * already, or two other lanes or warps did, of which one would have been at fault with whoever
+ * wrote it.
+ */
+static bool repeats(const Mark &read, int thread)
 {
-    return mark.epoch == epochs.now && mark.thread == thread &&
-           mark.warp_epoch == epochs.warp[thread / 32];
+    if (read.epoch != epochs.now)
+        return false;
+    if (read.thread == SOME_WARPS)
+        return true;
+    return (read.thread == thread || read.thread == SOME_LANES - thread / 32) &&
+           read.warp_epoch == epochs.warp[thread / 32];
+}
+
+static void look_at(Shadow &shadow, const Access &access, const Region &region)
+{
+    if (!access.write && repeats(shadow.read, access.thread) && !shadow.write.is(PENDING))
+        return;
+    complain_of(shadow, access, region);
+    mark(shadow, access);
 }
 
 static void check(const Access &access)
@@ -215,14 +279,11 @@ static void check(const Access &access)
     Region *region = region_of(access);
     if (!region)
         return;
-    Access one = access;
-    Shadow *shadow = region->shadow + (access.at - region->base);
-    for (unsigned i = 0; i < access.bytes; i++, shadow++, one.at++) {
-        if (!access.write && repeats(shadow->read, access.thread) && !shadow->pending)
-            continue;
-        check_byte(*shadow, one, *region);
-        mark_byte(*shadow, access);
-    }
+    region->each(access.at, access.bytes, [&](Shadow &shadow, const char *at) {
+        Access one = access;
+        one.at = at;
+        look_at(shadow, one, *region);
+    });
 }
 
 static void watch_access(const void *at, unsigned bytes, bool write, bool atomic, int thread,
@@ -246,13 +307,13 @@ static void watch_copy(const Copy &copy, bool begins, int thread, const void *pc
                thread, code});
     if (begins)
         check(write);
-    for (int i = 0; i < copy.bytes; i++) {
-        Shadow &shadow = region->shadow[write.at - region->base + i];
+    region->each(write.at, write.bytes, [&](Shadow &shadow, const char *) {
         const uint32_t issued = shadow.write.pc;
-        mark_byte(shadow, write);
+        mark(shadow, write);
         shadow.write.pc = issued;
-        shadow.pending = begins;
-    }
+        if (begins)
+            shadow.write.flags |= PENDING;
+    });
 }
 
 static void watch_allocated(void *at, size_t bytes)
@@ -265,7 +326,8 @@ static void watch_freed(void *at)
 {
     for (auto i = global_regions.begin(); i != global_regions.end(); ++i)
         if (i->second.base == at) {
-            free(i->second.shadow);
+            free(i->second.words);
+            last_region = nullptr;
             global_regions.erase(i);
             return;
         }
@@ -276,9 +338,8 @@ static void watch_host_wrote(void *at, size_t bytes)
     Region *region = find_region(static_cast<char *>(at));
     if (!region || region->shared())
         return;
-    Shadow *shadow = region->shadow + (static_cast<char *>(at) - region->base);
-    for (size_t i = 0; i < bytes; i++)
-        shadow[i].written = true;
+    region->each(static_cast<char *>(at), bytes,
+                 [](Shadow &shadow, const char *) { shadow.write.flags |= WRITTEN; });
 }
 
 static const Watcher checks = {watch_access, watch_copy, watch_allocated, watch_freed,
