@@ -47,11 +47,27 @@ static int find_letter(const struct opt_table *table, char letter)
     return -1;
 }
 
+/* Says what an option of another program is called here; false if there is none. */
+static bool report_synonym(struct opts *opts, const char *dashes, const char *name)
+{
+    const struct opt_synonym *synonym = NULL;
+    char ours[120] = "";
+
+    while ((synonym = opts_next_synonym(opts->table, name, synonym)))
+        snprintf(ours + strlen(ours), sizeof ours - strlen(ours), "%s--%s%s%s", *ours ? " or " : "",
+                 synonym->ours, synonym->value ? " " : "", synonym->value ? synonym->value : "");
+    if (*ours)
+        opts_problem(opts, "unknown option %s%s; here it is %s", dashes, name, ours);
+    return *ours;
+}
+
 static void report_unknown(struct opts *opts, const char *name)
 {
     const char *names[OPT_LIMIT + 1];
     const char *near;
 
+    if (report_synonym(opts, "--", name))
+        return;
     for (int i = 0; i < opts->table->count; i++)
         names[i] = opts->table->options[i].kind == OPT_OPERAND || !opts_has(opts->table, i)
                        ? NULL
@@ -150,18 +166,33 @@ static void take_long(struct parser *parser, const char *argument)
     }
 }
 
+/* What is long with one dash alone, or another program's; false if the argument is neither. */
+static bool report_single_dash(struct parser *parser, const char *argument)
+{
+    const struct opt_table *table = parser->opts->table;
+    size_t length = strcspn(argument, "=");
+    char name[60];
+
+    if (length >= sizeof name || (length == 1 && find_letter(table, argument[0]) >= 0))
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, argument);
+    if (length == 1 || find_long(table, name, length) < 0)
+        return report_synonym(parser->opts, "-", name);
+    opts_problem(parser->opts, "unknown option -%s; did you mean --%s?", name, name);
+    return true;
+}
+
 static void take_short(struct parser *parser, const char *argument)
 {
     int index = find_letter(parser->opts->table, argument[0]);
     const char *attached = argument[1] ? argument + 1 + (argument[1] == '=') : NULL;
 
+    if (report_single_dash(parser, argument))
+        return;
     if (index >= 0)
         take_option(parser, index, attached);
     else if (strcmp(argument, "h") == 0)
         parser->opts->help = true;
-    else if (argument[1] && find_long(parser->opts->table, argument, strcspn(argument, "=")) >= 0)
-        opts_problem(parser->opts, "unknown option -%.59s; did you mean --%.59s?", argument,
-                     argument);
     else
         opts_problem(parser->opts, "unknown option -%.59s; \"dllm help %s\" lists the options",
                      argument, parser->opts->table->command);

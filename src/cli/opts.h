@@ -120,6 +120,18 @@ bool opts_read_value(struct opts *opts, const struct opt *option, const char *te
  * text is none (or memory ran out); else malloc'ed. (opts_value.c) */
 int32_t *opts_parse_ids(const char *text, size_t *count);
 
+/* An option as another program calls it, without the dashes, and what it is here. */
+struct opt_synonym {
+    const char *theirs, *ours;
+    const char *value; /* of ours, which theirs stands for; NULL: theirs has a value itself */
+};
+extern const struct opt_synonym opts_synonyms[]; /* ends in an entry of NULLs (synonyms.c) */
+
+/* The synonym of that name, underscores or dashes, behind `before` (NULL: the first one), whose
+ * option the table has; NULL if there is none. (synonyms.c) */
+const struct opt_synonym *opts_next_synonym(const struct opt_table *table, const char *name,
+                                            const struct opt_synonym *before);
+
 /* The one of names [count] that is nearest to text, NULL if none is near.
  * Entries may be NULL. (suggest.c) */
 const char *opts_suggest(const char *text, const char *const *names, int count);

@@ -50,6 +50,49 @@ $ dllm inspect --jsn none.gguf
 ! error: unknown option --jsn; did you mean --json?
 = 2
 
+# Options of other programs, each with its name here; only where the command has that one.
+$ dllm run -m none.gguf --gen-length 64 hi
+! error: unknown option --gen-length; here it is --max-tokens
+= 2
+$ dllm run -m none.gguf --max_new_tokens=64 hi
+! error: unknown option --max_new_tokens; here it is --max-tokens
+= 2
+$ dllm chat -m none.gguf --dual_cache
+! error: unknown option --dual_cache; here it is --cache dual
+= 2
+$ dllm run -m none.gguf --alg entropy hi
+! error: unknown option --alg; here it is --remasking
+= 2
+$ dllm run -m none.gguf -p hi
+! error: unknown option -p; here it is --prompt
+= 2
+$ dllm run -m none.gguf -s=16 hi
+! error: unknown option -s; here it is --steps or --seed
+= 2
+$ dllm run -m none.gguf -ngl 99 hi
+! error: unknown option -ngl; here it is --gpu-layers
+= 2
+$ dllm tokenize -m none.gguf -f in.txt
+! error: unknown option -f; here it is --file
+= 2
+$ dllm score -m none.gguf --mc_num 8
+! error: unknown option --mc_num; here it is --samples
+= 2
+$ dllm logits -m none.gguf --gen-length 64
+! error: unknown option --gen-length; "dllm help logits" lists the options
+= 2
+
+# A long name behind one dash is no short option with its value.
+$ dllm run -m none.gguf -temperature 1 hi
+! error: unknown option -temperature; did you mean --temperature?
+= 2
+$ dllm run -model=none.gguf hi
+! error: unknown option -model; did you mean --model?
+= 2
+$ dllm run -nvalue hi
+! error: --max-tokens needs a whole number from 1 to 1000000, not "value"
+= 2
+
 # Given twice, under the same or another spelling.
 $ dllm run -m none.gguf --steps 4 --steps=4 hi
 ! error: --steps is given more than once; give it once
