@@ -62,6 +62,14 @@ bool batch_line_is_blank(const char *line, size_t size);
 int batch_line_parse(struct batch_line *line, const json_t *object, const struct opts *base);
 void batch_line_free(struct batch_line *line);
 
+/* A message about a request, in place: options become the fields of that name, "--max-tokens"
+ * "\"max_tokens\"", but for those that a line cannot have and those from the command line.
+ * (batch_fields.c) */
+void batch_name_fields(const struct opts *opts, char *message);
+/* An option as a field, such as max_tokens. (batch_fields.c) */
+enum { BATCH_FIELD_MOST = 60 };
+void batch_field_name(const char *option, char out[BATCH_FIELD_MOST]);
+
 /* --- jobs --- */
 
 enum batch_state { BATCH_FREE = 0, BATCH_READY, BATCH_RUNNING, BATCH_DONE };

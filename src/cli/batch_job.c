@@ -105,7 +105,8 @@ static json_t *generate(struct request *request, const struct batch_job *job,
     return object;
 }
 
-static json_t *answer(const struct batch_job *job, const struct batch_worker *worker)
+/* The result as JSON; NULL with a message about the line's fields. */
+static json_t *answer(const struct batch_job *job, const struct batch_worker *worker, char *message)
 {
     struct batch_line line;
     struct request request = {0};
@@ -118,6 +119,8 @@ static json_t *answer(const struct batch_job *job, const struct batch_worker *wo
     if (batch_line_parse(&line, job->object, worker->opts) == CLI_OK &&
         request_read(&request, &line.opts) == CLI_OK)
         object = generate(&request, job, worker);
+    if (!object)
+        batch_name_fields(&line.opts, message);
     request_free(&request);
     batch_line_free(&line);
     return object;
@@ -150,7 +153,7 @@ void batch_job_run(struct batch_job *job, const struct batch_worker *worker)
     json_t *result;
 
     cli_capture_errors(&capture);
-    result = answer(job, worker);
+    result = answer(job, worker, capture.message);
     cli_capture_errors(NULL);
     batch_job_finish(job, result, capture.message);
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 60 };
-
 static int add_word(struct batch_line *line, const char *name, const char *value)
 {
     char **grown = realloc(line->words, ((size_t)line->word_count + 1) * sizeof *grown);
@@ -88,28 +86,49 @@ static int add_value(struct batch_line *line, const struct opt *option, const js
 }
 
 /* The name as the options write it: dashes, and prompt-tokens for tokens. */
-static void option_name(const char *field, char out[NAME_MOST])
+static void option_name(const char *field, char out[BATCH_FIELD_MOST])
 {
-    snprintf(out, NAME_MOST, "%s", strcmp(field, "tokens") == 0 ? "prompt-tokens" : field);
+    snprintf(out, BATCH_FIELD_MOST, "%s", strcmp(field, "tokens") == 0 ? "prompt-tokens" : field);
     for (char *at = out; *at; at++)
         if (*at == '_')
             *at = '-';
 }
 
+/* A field as other programs call it; false if it is none. */
+static bool fail_synonym(const struct opt_table *table, const char *field, const char *name)
+{
+    const struct opt_synonym *synonym = opts_next_synonym(table, name, NULL);
+    char ours[BATCH_FIELD_MOST];
+
+    if (!synonym || table->options[opts_find(table, synonym->ours)].once)
+        return false;
+    batch_field_name(synonym->ours, ours);
+    if (synonym->value)
+        cli_fail(CLI_USAGE, "unknown field \"%s\"; here it is \"%s\": \"%s\"", field, ours,
+                 synonym->value);
+    else
+        cli_fail(CLI_USAGE, "unknown field \"%s\"; here it is \"%s\"", field, ours);
+    return true;
+}
+
 static int fail_unknown(const struct opt_table *table, const char *field, const char *name)
 {
     const char *names[OPT_LIMIT + 1] = {"tokens"};
+    char near_field[BATCH_FIELD_MOST];
     const char *near;
 
+    if (fail_synonym(table, field, name))
+        return CLI_USAGE;
     for (int i = 0; i < table->count; i++)
         names[i + 1] =
             table->options[i].once || !opts_has(table, i) ? NULL : table->options[i].name;
     near = opts_suggest(name, names, table->count + 1);
-    if (near)
-        return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; did you mean \"%s\"?", field, near);
-    return cli_fail(CLI_USAGE,
-                    "unknown field \"%.60s\"; fields are id and the names of %s's options", field,
-                    table->command);
+    if (!near)
+        return cli_fail(CLI_USAGE,
+                        "unknown field \"%.60s\"; fields are id and the names of %s's options",
+                        field, table->command);
+    batch_field_name(near, near_field);
+    return cli_fail(CLI_USAGE, "unknown field \"%.60s\"; did you mean \"%s\"?", field, near_field);
 }
 
 /* Options of a whole batch, and those that read a text from a file. */
@@ -128,7 +147,7 @@ static int fail_once(const char *field, const char *name)
 static int add_field(struct batch_line *line, const struct opt_table *table, const char *field,
                      const json_t *value)
 {
-    char name[NAME_MOST];
+    char name[BATCH_FIELD_MOST];
     int index;
 
     if (strcmp(field, "id") == 0 || json_is_null(value))
@@ -150,7 +169,7 @@ static bool says_no(const json_t *value)
 /* A flag that is false and an empty list hold against the command line's. */
 static void deny_inherited(struct batch_line *line, const json_t *object)
 {
-    char name[NAME_MOST];
+    char name[BATCH_FIELD_MOST];
     const char *field;
     json_t *value;
 

@@ -119,8 +119,6 @@ const struct opt_table score_option_table = {
     .conflict_count = sizeof conflicts / sizeof *conflicts,
     .group_why = {[PROMPT_GROUP] = "the prompt comes from one place",
                   [ANSWER_GROUP] = "the answer comes from one place"},
-    .group_missing = {[PROMPT_GROUP] = "a prompt is missing: give --prompt, --prompt-tokens or "
-                                       "--messages, or a file of requests: --input"},
 };
 
 /* How far a single estimate is, on a terminal; ends it after ctrl-c. */
@@ -151,6 +149,18 @@ static int score_one(const struct opts *opts, const struct dllm_engine *engine,
     return out_finish();
 }
 
+/* A single request's prompt and answer; those of a file are looked for in each line. */
+static int check_texts(const struct opt_value *values)
+{
+    if (!values[SCORE_PROMPT].given && !values[SCORE_PROMPT_TOKENS].given &&
+        !values[SCORE_MESSAGES].given)
+        return cli_fail(CLI_USAGE, "a prompt is missing: give --prompt, --prompt-tokens or "
+                                   "--messages, or a file of requests: --input");
+    if (!values[SCORE_ANSWER].given && !values[SCORE_ANSWER_TOKENS].given)
+        return cli_fail(CLI_USAGE, "an answer is missing: give --answer or --answer-tokens");
+    return CLI_OK;
+}
+
 static int check(const struct opts *opts)
 {
     const struct opt_value *values = opts->values;
@@ -162,10 +172,7 @@ static int check(const struct opts *opts)
     if (values[SCORE_RESUME].given && (!output || strcmp(output, "-") == 0))
         return cli_fail(CLI_USAGE, "--resume needs --output FILE: what is answered already is read "
                                    "from there");
-    if (values[SCORE_INPUT].given || values[SCORE_ANSWER].given ||
-        values[SCORE_ANSWER_TOKENS].given)
-        return CLI_OK;
-    return cli_fail(CLI_USAGE, "an answer is missing: give --answer or --answer-tokens");
+    return values[SCORE_INPUT].given ? CLI_OK : check_texts(values);
 }
 
 static int run_score(struct opts *opts)

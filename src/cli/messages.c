@@ -69,6 +69,7 @@ int prompt_read_messages(const char *path, struct dllm_message **out, size_t *co
     json_error_t where;
     json_t *array;
     bool inlined = path[0] == '[';
+    const char *name = inlined ? "messages" : path;
     int code = inlined ? CLI_OK : prompt_read_file(path, &text);
 
     *out = NULL;
@@ -79,9 +80,9 @@ int prompt_read_messages(const char *path, struct dllm_message **out, size_t *co
                        JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     dllm_text_free(&text);
     if (!array)
-        return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", path,
+        return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", name,
                         where.line, where.column, where.text);
-    code = take_messages(path, array, out, count);
+    code = take_messages(name, array, out, count);
     json_decref(array);
     return code;
 }

@@ -35,6 +35,9 @@ static int check_alone(const struct opts *opts)
                          : opts->values[RUN_PARSE_SPECIAL].given ? "--parse-special"
                                                                  : NULL;
 
+    if (!has_template(opts) && opts->values[RUN_INPUT].given)
+        return cli_fail(CLI_USAGE, "a prompt is missing: give --prompt, --messages, "
+                                   "--prompt-tokens or, as text with gaps, --template");
     if (!has_template(opts))
         return cli_fail(CLI_USAGE, "a prompt is missing: give PROMPT, - for standard input, "
                                    "--prompt, --prompt-file, --prompt-tokens or --messages, or "

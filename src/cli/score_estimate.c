@@ -53,6 +53,9 @@ static int encode(struct task *task, const struct opts *opts, const struct dllm_
     bool chat;
     int code;
 
+    if (!source.text && !source.messages_file && !source.ids)
+        return cli_fail(CLI_USAGE,
+                        "a prompt is missing: give --prompt, --prompt-tokens or --messages");
     if (!opts->values[SCORE_ANSWER].given && !opts->values[SCORE_ANSWER_TOKENS].given)
         return cli_fail(CLI_USAGE, "an answer is missing: give --answer or --answer-tokens");
     if ((code = prompt_read(&task->prompt, &source)) ||

@@ -32,8 +32,8 @@ static int on_samples(void *context, int done, int samples)
     return cli_interrupted();
 }
 
-/* The result of one object; NULL after a message. */
-static json_t *estimate(struct lines *lines, const struct batch_job *job)
+/* The result of one object; NULL with a message about its fields. */
+static json_t *estimate(struct lines *lines, const struct batch_job *job, char *message)
 {
     struct score_watch watch = {on_samples, lines};
     struct score_outcome outcome;
@@ -48,6 +48,8 @@ static json_t *estimate(struct lines *lines, const struct batch_job *job)
         score_estimate(&line.opts, lines->engine, lines->session, &watch, &outcome) == CLI_OK &&
         !(result = score_json(&outcome)))
         cli_fail(CLI_FAILURE, "out of memory");
+    if (!result)
+        batch_name_fields(&line.opts, message);
     batch_line_free(&line);
     return result;
 }
@@ -63,7 +65,7 @@ static void answer(struct lines *lines, struct batch_job *job)
         return;
     }
     cli_capture_errors(&capture);
-    result = estimate(lines, job);
+    result = estimate(lines, job, capture.message);
     cli_capture_errors(NULL);
     if (cli_interrupted() && !result)
         return;

@@ -38,6 +38,13 @@ $ cat > in.jsonl <<'J'
 > {"prompt": "x", "tokens": [1]}
 > {"prompt": "x", "num_samples": 2}
 > {}
+> {"prompt": "x", "gen_length": 8}
+> {"prompt": "x", "dual_cache": true}
+> {"prompt": "x", "hf": "x"}
+> {"prompt": "x", "max_token": 8}
+> {"prompt": "x", "cache": "--steps"}
+> {"messages": [{"role": "user"}]}
+> {"prompt": "x", "max_tokens": 5000}
 > {"id": "b", "prompt": "What is 27 + 58?"}
 > J
 > dllm run --input in.jsonl -n 12 2> err > out.jsonl; echo $?; sed -n 1p err | sed 's/;.*//'; tail -1 err
@@ -46,8 +53,8 @@ $ cat > in.jsonl <<'J'
 >     r = json.loads(line); print(r["line"], json.dumps(r["id"]), r.get("error") or r["text"])'
 % python3
 | 1
-| 2 answered, 13 failed
-| error: 13 of 15 results are errors; the output says for each line why
+| 2 answered, 20 failed
+| error: 20 of 22 results are errors; the output says for each line why
 | 1 "a" 85
 | 2 null the line is not valid JSON: column 3: '[' or '{' expected near 'not'
 | 3 null the line is not a JSON object such as {"id": 1, "prompt": "Hello"}
@@ -55,14 +62,27 @@ $ cat > in.jsonl <<'J'
 | 5 null the id must be a text or a whole number
 | 6 6 unknown field "thresold"; did you mean "threshold"?
 | 7 7 the field "steps" must be a number
-| 8 8 --threshold needs a number above 0 and up to 1, not "2"
-| 9 9 --top-p has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use --temperature
+| 8 8 "threshold" needs a number above 0 and up to 1, not "2"
+| 9 9 "top_p" has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use "temperature"
 | 10 10 the field "threads" holds for a whole batch: it belongs on the command line
-| 11 11 --prompt and --prompt-tokens exclude each other: the prompt comes from one place
-| 12 12 --num-samples 2 has no effect at temperature 0: all samples would be the same
-| 12 12 --num-samples 2 has no effect at temperature 0: all samples would be the same
-| 13 13 a prompt is missing: give PROMPT, - for standard input, --prompt, --prompt-file, --prompt-tokens or --messages, or text with gaps: --template or --infill
-| 14 "b" 85
+| 11 11 "prompt" and "tokens" exclude each other: the prompt comes from one place
+| 12 12 "num_samples" 2 has no effect at temperature 0: all samples would be the same
+| 12 12 "num_samples" 2 has no effect at temperature 0: all samples would be the same
+| 13 13 a prompt is missing: give "prompt", "messages", "tokens" or, as text with gaps, "template"
+| 14 14 unknown field "gen_length"; here it is "max_tokens"
+| 15 15 unknown field "dual_cache"; here it is "cache": "dual"
+| 16 16 unknown field "hf"; fields are id and the names of run's options
+| 17 17 unknown field "max_token"; did you mean "max_tokens"?
+| 18 18 "cache" needs one of none, prefix, dual, not "--steps"
+| 19 19 message 1 of "messages" is not of the form {"role": "system", "user" or "assistant", "content": TEXT}
+| 20 20 the canvas (prompt, generated positions and suffix) has 5011 positions, but the model's context length is 512; shorten it, or permit it with "allow_long" (allow_long)
+| 21 "b" 85
+
+# A message names the line's fields, and what comes from the command line as it stands there.
+$ printf '%s\n' '{"prompt": "x", "alg_temp": 1}' '{"prompt": "x", "alg_temp": 1, "remasking": "random"}' > in.jsonl
+> dllm run --input in.jsonl --remasking random 2> /dev/null | sed 's/.*"error": //'
+| "\"alg_temp\" has no effect with --remasking random, which chooses positions without looking at confidence"}
+| "\"alg_temp\" has no effect with \"remasking\" random, which chooses positions without looking at confidence"}
 
 # A false flag and an empty list hold against the command line's. A byte order mark and carriage returns are
 # no part of the requests. Files are not read for a line.

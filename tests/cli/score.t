@@ -76,9 +76,9 @@ $ cat > in.jsonl <<'J'
 | 1 "a" 2
 | 2 null the line is not valid JSON: column 3: '[' or '{' expected near 'not'
 | 3 null the id is that of an earlier line; each needs its own (without one, a line's number counts)
-| 4 4 an answer is missing: give --answer or --answer-tokens
-| 5 5 a prompt is missing: give --prompt, --prompt-tokens or --messages, or a file of requests: --input
-| 6 6 --answer needs a value TEXT, not an empty one
+| 4 4 an answer is missing: give "answer" or "answer_tokens"
+| 5 5 a prompt is missing: give "prompt", "tokens" or "messages"
+| 6 6 "answer" needs a value TEXT, not an empty one
 | 7 7 unknown field "sample"; did you mean "samples"?
 | 8 8 unknown field "temperature"; fields are id and the names of score's options
 | 9 9 the field "threads" holds for a whole batch: it belongs on the command line

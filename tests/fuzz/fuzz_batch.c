@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     batch_job_parse(&job, (const char *)data, size, 1, seen);
     if (job.object && batch_line_parse(&line, job.object, &base) == 0)
         check_request(&line, engine);
+    batch_name_fields(&line.opts, capture.message);
     batch_line_free(&line);
     check_result(&job, capture.message);
     batch_job_clear(&job);
