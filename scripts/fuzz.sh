@@ -4,8 +4,8 @@
 #   -e   the engine (libfuzzer); needs clang and its runtime (Debian: clang libclang-rt-14-dev), or afl++
 #   -t   seconds for each program (60)
 #   -w   where new inputs and findings are kept (build/fuzz-work), for both engines; a later run goes on from them
-#   -k   afterwards keep in tests/fuzz/corpus a smallest set of inputs with the same coverage (libfuzzer; -t 1 -k
-#        keeps what AFL++ found)
+#   -k   afterwards keep in tests/fuzz/corpus a smallest set of inputs with the same coverage, as far as its limits
+#        allow: see scripts/keep_inputs.sh (libfuzzer; -t 1 -k keeps what AFL++ found)
 #   NAME gguf, split, model, tokenizer, vocabulary, messages, batch, options, trace, template, npy (all)
 # Prints a line for each: executions, seconds, inputs kept, findings. Exit status 1 when something was found;
 # the inputs that did it lie in FOLDER/NAME/findings.
@@ -114,21 +114,16 @@ for name in "$@"; do
     [ "$found" = 0 ] || bad=1
 done
 
-# Copies to the corpus what covers more than it does already, as few files as that takes; what is too large to
-# keep in the tree is left out.
+# Copies to the corpus what covers more than it does already, as few files as that takes, within the corpus' limits.
 keep_covering() { # name
-    local small=$work/$1/small most=4096 file
-    [ "$1" != model ] || most=65536
+    local small=$work/$1/small
     rm -rf "$small"
     cp -r "tests/fuzz/corpus/$1" "$small"
     "$build/tests/fuzz/fuzz_$1" -set_cover_merge=1 -max_len=131072 "$small" "$work/$1/inputs" >"$small.log" 2>&1 || {
         tail -n 5 "$small.log"
         return 1
     }
-    find "$small" -type f -size +${most}c -delete
-    for file in "$small"/*; do
-        [ -e "tests/fuzz/corpus/$1/${file##*/}" ] || cp "$file" "tests/fuzz/corpus/$1/"
-    done
+    scripts/keep_inputs.sh "$1" "$small"
 }
 if [ -n "$keep" ]; then
     for name in "$@"; do keep_covering "$name" || bad=1; done
