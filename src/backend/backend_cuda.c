@@ -92,19 +92,21 @@ static enum dllm_status buffer_read(struct backend *base, const struct backend_b
     return gpu_finish(backend, error);
 }
 
-/* The runtime has read pageable memory when the call returns. */
+/* Waits: that pageable memory has been read when a copy returns is not promised. */
 static void buffer_write(struct backend *base, struct backend_buffer *buffer, int row, int count,
                          const float *values)
 {
     struct gpu_backend *backend = gpu_of(base);
     size_t width = (size_t)buffer->width;
 
-    if (gpu_ready(backend))
-        gpu_check(backend,
-                  cudaMemcpyAsync(buffer->data + (size_t)row * width, values,
-                                  sizeof(float) * (size_t)count * width, cudaMemcpyHostToDevice,
-                                  backend->stream),
-                  "writing of a buffer");
+    if (!gpu_ready(backend))
+        return;
+    gpu_check(backend,
+              cudaMemcpyAsync(buffer->data + (size_t)row * width, values,
+                              sizeof(float) * (size_t)count * width, cudaMemcpyHostToDevice,
+                              backend->stream),
+              "writing of a buffer");
+    gpu_check(backend, cudaStreamSynchronize(backend->stream), "writing of a buffer");
 }
 
 static void wait_for_stream(struct backend *base)
