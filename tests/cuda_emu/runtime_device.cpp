@@ -7,13 +7,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace emu
 {
 static std::recursive_mutex mutex;
 static thread_local cudaError_t last_error;
 static thread_local int device_now;
-static std::map<const void *, size_t> allowed_smem; /* by kernel */
+/* Kernels are loaded, and allowed shared memory, on each device anew. */
+typedef std::pair<int, const void *> KernelThere;
+static std::map<KernelThere, size_t> allowed_smem;
+static std::set<KernelThere> loaded;
 
 uint64_t environment(const char *name, uint64_t otherwise)
 {
@@ -51,6 +55,32 @@ Entry::Entry() : error(cudaSuccess), lock(mutex)
     error = remember(device_error());
 }
 
+int device_of_thread()
+{
+    return device_now;
+}
+
+cudaError_t check_device(int device)
+{
+    return device == ANY_DEVICE || device == device_now ? cudaSuccess
+                                                        : remember(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t load_kernel(const void *kernel, bool *first)
+{
+    *first = !loaded.count({device_now, kernel});
+    if (*first)
+        if (const cudaError_t error = forbid_in_capture())
+            return error;
+    loaded.insert({device_now, kernel});
+    return cudaSuccess;
+}
+
+size_t kernels_on_cards()
+{
+    return loaded.size();
+}
+
 /* What the card would say to a launch's configuration. */
 cudaError_t check_call(const Call &call)
 {
@@ -58,7 +88,7 @@ cudaError_t check_call(const Call &call)
     if (threads < 1 || threads > MAX_FIBERS || call.block.z > 64 || !call.grid.x || !call.grid.y ||
         !call.grid.z || call.grid.x > INT32_MAX || call.grid.y > 65535 || call.grid.z > 65535)
         return cudaErrorInvalidConfiguration;
-    const auto found = allowed_smem.find(call.kernel);
+    const auto found = allowed_smem.find({device_now, call.kernel});
     const size_t allowed = found == allowed_smem.end() ? 48 << 10 : found->second;
     return call.smem > allowed ? cudaErrorInvalidValue : cudaSuccess;
 }
@@ -192,7 +222,10 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute which, in
         return entry.error;
     if (value < 0 || size_t(value) > settings().max_smem)
         return remember(cudaErrorInvalidValue);
-    allowed_smem[kernel] = size_t(value);
+    bool first;
+    if (const cudaError_t error = load_kernel(kernel, &first))
+        return error;
+    allowed_smem[{device_now, kernel}] = size_t(value);
     return cudaSuccess;
 }
 

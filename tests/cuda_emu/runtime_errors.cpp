@@ -34,6 +34,8 @@ static const ErrorText errors[] = {
     ERROR(cudaErrorStreamCaptureUnmatched, "the capture was not initiated in this stream"),
     ERROR(cudaErrorStreamCaptureImplicit,
           "operation would make the legacy stream depend on a capturing blocking stream"),
+    ERROR(cudaErrorStreamCaptureWrongThread,
+          "attempt to terminate a thread-local capture sequence from another thread"),
 };
 
 static const ErrorText *find_error(cudaError_t error)

@@ -7,7 +7,7 @@
 
 using namespace emu;
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode)
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode)
 {
     const Entry entry;
     if (entry.error != cudaSuccess)
@@ -19,6 +19,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode)
         return remember(cudaErrorStreamCaptureUnmatched);
     stream.capture = std::make_unique<CUgraph_st>();
     stream.capture_broken = false;
+    stream.capture_mode = mode;
+    stream.capturer = std::this_thread::get_id();
     return cudaSuccess;
 }
 
@@ -31,6 +33,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
     CUstream_st &stream = stream_of(handle);
     if (!stream.capture)
         return remember(cudaErrorStreamCaptureUnmatched);
+    if (stream.capture_mode != cudaStreamCaptureModeRelaxed &&
+        stream.capturer != std::this_thread::get_id())
+        return remember(cudaErrorStreamCaptureWrongThread);
     const std::unique_ptr<CUgraph_st> captured = std::move(stream.capture);
     if (stream.capture_broken)
         return remember(cudaErrorStreamCaptureInvalidated);
@@ -70,6 +75,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
     if (!executable)
         return remember(cudaErrorInvalidValue);
     CUstream_st &stream = stream_of(handle);
+    if (const cudaError_t error = check_device(stream.device))
+        return error;
     const auto nodes = executable->nodes;
     return queue_operation(stream, [nodes] {
         for (const auto &node : nodes)

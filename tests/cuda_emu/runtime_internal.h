@@ -8,6 +8,12 @@
  *   EMU_DRIVER   the driver's version as cudaDriverGetVersion gives it, 0: no driver (the
  * runtime's) EMU_COMPUTE  compute capability, "86" (80) EMU_MEMORY   bytes of device memory (16 GB)
  *   EMU_SMEM     bytes of shared memory that a block may have (99 KB)
+ *
+ * Where the real runtime promises less than it mostly does, this one does the least: a copy
+ * from pageable memory may read it late; a kernel's code comes to the card with its first
+ * launch, which takes time there and memory, and which no capture may hold; memory of a card
+ * of a GB or more goes by pages of 2 MB, one for each kernel's code, and some that small
+ * pieces share and that stay.
  */
 #pragma once
 #include "emu_internal.h"
@@ -16,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 namespace emu
 {
@@ -42,15 +49,20 @@ struct CUgraphExec_st {
 };
 
 struct CUstream_st {
+    bool waits_for_default; /* and it for this one: not cudaStreamNonBlocking */
+    int device;             /* ANY_DEVICE: the default stream */
     std::deque<emu::Operation> queue;
-    bool waits_for_default;              /* and it for this one: not cudaStreamNonBlocking */
     std::unique_ptr<CUgraph_st> capture; /* null: not capturing */
     bool capture_broken;
+    cudaStreamCaptureMode capture_mode;
+    std::thread::id capturer;
 };
+constexpr int ANY_DEVICE = -1;
 
 struct CUevent_st {
     std::shared_ptr<emu::Moment> moment; /* of the last record, null: none */
     bool timed;
+    int device;
 };
 
 namespace emu
@@ -88,8 +100,23 @@ void finish_device();
 /* Runs one operation; false when nothing is queued. */
 bool advance(CUstream_st &stream);
 
-/* For calls that a capture does not allow: breaks every capture under way. */
+/* For calls that a capture does not allow: breaks the captures that forbid them to this thread. */
 cudaError_t forbid_in_capture();
+
+/* For what a stream that captures cannot do. */
+cudaError_t break_capture(CUstream_st &stream);
+
+/* The device that this thread has chosen. */
+int device_of_thread();
+
+/* Whether a stream or event that was made on `device` can be used by this thread now. */
+cudaError_t check_device(int device);
+
+/* Brings a kernel's code to this thread's device. *first: it was not there yet. */
+cudaError_t load_kernel(const void *kernel, bool *first);
+
+/* How many have come. */
+size_t kernels_on_cards();
 
 /* Kernels and copies may touch device memory as long as one of these lives; other code faults. */
 class DeviceAccess

@@ -4,6 +4,7 @@
  */
 #include "runtime_internal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sys/mman.h>
@@ -21,8 +22,54 @@ struct Block {
 
 /* By their ends. */
 static std::map<const char *, Block> device_blocks, pinned_blocks;
-static size_t device_bytes;
 static int accesses;
+
+/* How much of the card is taken, as it counts: by pages, see runtime_internal.h. */
+struct Taken {
+    size_t large;            /* pieces that have pages of their own */
+    size_t small, most_ever; /* the others, now and what has pages */
+};
+static Taken taken;
+
+static size_t card_bytes()
+{
+    return environment("EMU_MEMORY", 16ull << 30);
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = card_bytes() < 1 << 30 ? 1 : 2 << 20;
+    return (bytes + page - 1) / page * page;
+}
+
+static Taken with_piece(Taken before, size_t bytes)
+{
+    Taken after = before;
+    if (bytes >= 1 << 20 || whole_pages(1) == 1) {
+        after.large += whole_pages(bytes);
+        return after;
+    }
+    after.small += bytes;
+    if (after.small > after.most_ever)
+        after.most_ever = after.small;
+    return after;
+}
+
+static Taken without_piece(Taken before, size_t bytes)
+{
+    Taken after = before;
+    if (bytes >= 1 << 20 || whole_pages(1) == 1)
+        after.large -= whole_pages(bytes);
+    else
+        after.small -= bytes;
+    return after;
+}
+
+static size_t bytes_of(const Taken &all)
+{
+    const size_t page = whole_pages(1), code = page == 1 ? 0 : page * kernels_on_cards();
+    return all.large + whole_pages(all.most_ever) + code;
+}
 
 /* Opens a block to the host or closes it. */
 static void set_access(const Block &block, bool open)
@@ -171,28 +218,22 @@ static void run_copy(const CopyRange &copy)
         watcher->host_wrote(copy.dst, copy.bytes);
 }
 
-/* The source of pageable memory is read before the call returns. */
-static cudaError_t queue_staged(CUstream_st &stream, const CopyRange &copy)
+/* Pageable memory takes a wait, which a capture cannot have. */
+static bool is_pageable(const CopyRange &copy)
 {
-    const std::vector<char> stage(copy.src, copy.src + copy.bytes);
-    return queue_operation(stream, [copy, stage] {
-        run_copy({copy.dst, stage.data(), copy.bytes, copy.kind});
-    });
+    return (copy.kind == cudaMemcpyHostToDevice && !is_pinned(copy.src, copy.bytes)) ||
+           (copy.kind == cudaMemcpyDeviceToHost && !is_pinned(copy.dst, copy.bytes));
 }
 
+/* Of pageable memory too: NVIDIA says that the call "might be synchronous", no more. */
 static cudaError_t queue_copy(CUstream_st &stream, CopyRange copy, const char *call)
 {
     check_copy(&copy, call);
     if (!copy.bytes)
         return cudaSuccess;
-    const bool to_device = copy.kind == cudaMemcpyHostToDevice;
-    if (to_device && !stream.capture && !is_pinned(copy.src, copy.bytes))
-        return queue_staged(stream, copy);
-    const cudaError_t error = queue_operation(stream, [copy] { run_copy(copy); });
-    /* Pageable memory has been written when the call returns. */
-    if (copy.kind == cudaMemcpyDeviceToHost && !stream.capture && !is_pinned(copy.dst, copy.bytes))
-        finish_stream(stream);
-    return error;
+    if (stream.capture && is_pageable(copy))
+        return break_capture(stream);
+    return queue_operation(stream, [copy] { run_copy(copy); });
 }
 
 static cudaError_t queue_fill(CUstream_st &stream, void *dst, int value, size_t bytes)
@@ -211,6 +252,8 @@ static cudaError_t allocate_pinned(void **pointer, size_t bytes)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
     void *base;
     if (!bytes || posix_memalign(&base, 4096, bytes))
         return remember(bytes ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
@@ -235,9 +278,10 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     Block block;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > environment("EMU_MEMORY", 16ull << 30) - device_bytes || !allocate(&block, bytes))
+    const Taken after = with_piece(taken, bytes);
+    if (bytes > card_bytes() || bytes_of(after) > card_bytes() || !allocate(&block, bytes))
         return remember(cudaErrorMemoryAllocation);
-    device_bytes += bytes;
+    taken = after;
     device_blocks[block.base + bytes] = block;
     if (watcher)
         watcher->allocated(block.base, bytes);
@@ -262,7 +306,7 @@ cudaError_t cudaFree(void *pointer)
     if (watcher)
         watcher->freed(pointer);
     device_blocks.erase(block.base + block.bytes);
-    device_bytes -= block.bytes;
+    taken = without_piece(taken, block.bytes);
     release(block);
     return cudaSuccess;
 }
@@ -282,6 +326,8 @@ cudaError_t cudaFreeHost(void *pointer)
     const Entry entry;
     if (!pointer)
         return cudaSuccess;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
     const Block *block = find_block(pinned_blocks, pointer);
     if (!block || block->base != pointer || !block->mapped)
         die("cudaFreeHost: %p is not what cudaMallocHost or cudaHostAlloc gave", pointer);
@@ -296,6 +342,8 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
     if (!pointer || !bytes)
         return remember(cudaErrorInvalidValue);
     char *start = static_cast<char *>(pointer);
@@ -308,6 +356,8 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 cudaError_t cudaHostUnregister(void *pointer)
 {
     const Entry entry;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
     const Block *block = find_block(pinned_blocks, pointer);
     if (!block || block->base != pointer || block->mapped)
         return remember(cudaErrorHostMemoryNotRegistered);
@@ -321,8 +371,8 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
-    *total = environment("EMU_MEMORY", 16ull << 30);
-    *available = *total - device_bytes;
+    *total = card_bytes();
+    *available = *total - std::min(*total, bytes_of(taken));
     return cudaSuccess;
 }
 
@@ -376,5 +426,8 @@ cudaError_t cudaMemsetAsync(void *dst, int value, size_t bytes, cudaStream_t str
 
 cudaError_t cudaMemset(void *dst, int value, size_t bytes)
 {
+    const Entry entry;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
     return cudaMemsetAsync(dst, value, bytes, nullptr);
 }

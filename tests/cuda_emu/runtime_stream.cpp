@@ -10,15 +10,20 @@
 
 namespace emu
 {
-static CUstream_st default_stream = {{}, true, nullptr, false};
+static CUstream_st default_stream = {true, ANY_DEVICE, {}, nullptr, false, {}, {}};
 static std::set<CUstream_st *> streams = {&default_stream};
 static uint64_t sequence;
 
+/* What the card has waited for code of kernels to come. */
+static double loading_seconds;
+constexpr double LOADING_A_KERNEL = 0.02;
+
+/* By the card's clock. */
 static double seconds_now()
 {
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec) + loading_seconds;
 }
 
 CUstream_st &stream_of(cudaStream_t handle)
@@ -113,32 +118,57 @@ cudaError_t launch_call(const Call &call, cudaStream_t handle)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
+    CUstream_st &stream = stream_of(handle);
+    bool first;
+    if (const cudaError_t error = check_device(stream.device))
+        return error;
     if (const cudaError_t error = check_call(call))
         return remember(error);
-    return queue_operation(stream_of(handle), [shared] {
+    if (const cudaError_t error = load_kernel(call.kernel, &first))
+        return error;
+    return queue_operation(stream, [shared, first] {
         const DeviceAccess access;
+        loading_seconds += first ? LOADING_A_KERNEL : 0;
         run_call(*shared);
     });
 }
 
-cudaError_t forbid_in_capture()
+static cudaError_t break_captures(bool (*does_it_break)(const CUstream_st &stream))
 {
     cudaError_t error = cudaSuccess;
     for (CUstream_st *stream : streams)
-        if (stream->capture) {
+        if (stream->capture && does_it_break(*stream)) {
             stream->capture_broken = true;
             error = remember(cudaErrorStreamCaptureUnsupported);
         }
     return error;
 }
 
+cudaError_t forbid_in_capture()
+{
+    return break_captures([](const CUstream_st &stream) {
+        return stream.capture_mode == cudaStreamCaptureModeGlobal ||
+               (stream.capture_mode == cudaStreamCaptureModeThreadLocal &&
+                stream.capturer == std::this_thread::get_id());
+    });
+}
+
+/* The whole device is no more waitable than the stream that captures. */
+static cudaError_t check_waitable_device()
+{
+    return break_captures([](const CUstream_st &) { return true; });
+}
+
+cudaError_t break_capture(CUstream_st &stream)
+{
+    stream.capture_broken = true;
+    return remember(cudaErrorStreamCaptureUnsupported);
+}
+
 /* A wait for a stream that captures would never end. */
 static cudaError_t check_waitable(CUstream_st &stream)
 {
-    if (!stream.capture)
-        return cudaSuccess;
-    stream.capture_broken = true;
-    return remember(cudaErrorStreamCaptureUnsupported);
+    return stream.capture ? break_capture(stream) : cudaSuccess;
 }
 } // namespace emu
 
@@ -149,7 +179,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
-    *stream = new CUstream_st{{}, !(flags & cudaStreamNonBlocking), nullptr, false};
+    *stream = new CUstream_st{
+        !(flags & cudaStreamNonBlocking), device_of_thread(), {}, nullptr, false, {}, {}};
     streams.insert(*stream);
     return cudaSuccess;
 }
@@ -197,7 +228,7 @@ cudaError_t cudaDeviceSynchronize()
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
-    if (const cudaError_t error = forbid_in_capture())
+    if (const cudaError_t error = check_waitable_device())
         return error;
     finish_device();
     return cudaSuccess;
@@ -216,7 +247,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     const Entry entry;
     if (entry.error != cudaSuccess)
         return entry.error;
-    *event = new CUevent_st{nullptr, !(flags & cudaEventDisableTiming)};
+    *event = new CUevent_st{nullptr, !(flags & cudaEventDisableTiming), device_of_thread()};
     return cudaSuccess;
 }
 
@@ -240,6 +271,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     CUstream_st &stream = stream_of(handle);
     if (stream.capture)
         die("cudaEventRecord in a capture is not emulated");
+    if (stream.device != ANY_DEVICE && stream.device != event->device)
+        return remember(cudaErrorInvalidResourceHandle);
     const auto moment = std::make_shared<Moment>(Moment{&stream, false, 0});
     event->moment = moment;
     return queue_operation(stream, [moment] {
@@ -262,17 +295,25 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     const Entry entry;
-    if (entry.error == cudaSuccess && event->moment)
+    if (entry.error != cudaSuccess)
+        return entry.error;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
+    if (event->moment)
         finish_moment(*event->moment);
-    return entry.error;
+    return cudaSuccess;
 }
 
 /* As cudaStreamQuery. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     const Entry entry;
-    if (entry.error != cudaSuccess || !event->moment || event->moment->passed)
+    if (entry.error != cudaSuccess)
         return entry.error;
+    if (const cudaError_t error = forbid_in_capture())
+        return error;
+    if (!event->moment || event->moment->passed)
+        return cudaSuccess;
     advance(*event->moment->stream);
     return cudaErrorNotReady;
 }

@@ -75,6 +75,104 @@ DEVICE_TEST(another_generation)
     expect(outcome.status == 75, "status %d", outcome.status);
 }
 
+/* ---- What a process meets in which nothing has run yet ---- */
+
+static cudaStream_t new_stream()
+{
+    cudaStream_t stream = nullptr;
+    succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    return stream;
+}
+
+DEVICE_TEST(a_capture_brings_no_kernel_to_the_card)
+{
+    const Outcome outcome = run_forked([] {
+        DeviceArray<float> x(std::vector<float>(1));
+        const cudaStream_t stream = new_stream();
+        succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin");
+        return int(launch_add(x.data, 1, 1, stream));
+    });
+    expect(outcome.status == cudaErrorStreamCaptureUnsupported % 256, "status %d", outcome.status);
+}
+
+/* Milliseconds of the card from one event to the next, with a launch between. */
+static float time_of_launch(float *x, cudaStream_t stream)
+{
+    cudaEvent_t start, end;
+    float milliseconds = 0;
+    succeed(cudaEventCreate(&start), "cudaEventCreate");
+    succeed(cudaEventCreate(&end), "cudaEventCreate");
+    succeed(cudaEventRecord(start, stream), "cudaEventRecord");
+    succeed(launch_add(x, 1, 1, stream), "launch");
+    succeed(cudaEventRecord(end, stream), "cudaEventRecord");
+    succeed(cudaEventSynchronize(end), "cudaEventSynchronize");
+    succeed(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
+    return milliseconds;
+}
+
+/* The kernel's code comes when the first event has passed. */
+DEVICE_TEST(first_launches_take_long)
+{
+    const Outcome outcome = run_forked([] {
+        DeviceArray<float> x(std::vector<float>(1));
+        const cudaStream_t stream = new_stream();
+        const float first = time_of_launch(x.data, stream), second = time_of_launch(x.data, stream);
+        return first >= 20 && second < first ? 0 : 1;
+    });
+    expect(outcome.status == 0, "the first launch was like the second");
+}
+
+static size_t free_bytes()
+{
+    size_t available = 0, total = 0;
+    succeed(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+    return available;
+}
+
+DEVICE_TEST(memory_goes_by_pages)
+{
+    const Outcome outcome = run_forked([] {
+        const size_t page = 2 << 20, before = free_bytes();
+        size_t after[3];
+        {
+            const DeviceArray<char> small(1000), other(1000), large(page + 1);
+            after[0] = free_bytes();
+        }
+        after[1] = free_bytes();
+        DeviceArray<float> x(std::vector<float>(1));
+        succeed(launch_add(x.data, 1, 1, nullptr), "launch");
+        after[2] = free_bytes();
+        return after[0] != before - 3 * page   ? 1
+               : after[1] != before - page     ? 2 /* the page of small pieces went back */
+               : after[2] != before - 2 * page ? 3 /* a kernel's code takes nothing */
+                                               : 0;
+    });
+    expect(outcome.status == 0, "status %d", outcome.status);
+}
+
+/* A thread that has chosen another device than a stream's. */
+DEVICE_TEST(streams_belong_to_devices)
+{
+    const Outcome outcome = run_forked(
+        [] {
+            DeviceArray<float> x(std::vector<float>(1));
+            cudaEvent_t event;
+            succeed(cudaSetDevice(1), "cudaSetDevice");
+            const cudaStream_t stream = new_stream();
+            succeed(launch_with_smem(x.data, 99 << 10, true, stream), "launch");
+            succeed(cudaSetDevice(0), "cudaSetDevice");
+            succeed(cudaEventCreate(&event), "cudaEventCreate");
+            if (launch_add(x.data, 1, 1, stream) != cudaErrorInvalidResourceHandle)
+                return 1;
+            if (cudaEventRecord(event, stream) != cudaErrorInvalidResourceHandle)
+                return 2;
+            return launch_with_smem(x.data, 99 << 10, false, nullptr) == cudaErrorInvalidValue ? 0
+                                                                                               : 3;
+        },
+        {{"EMU_DEVICES", "2"}});
+    expect(outcome.status == 0, "status %d", outcome.status);
+}
+
 /* That misuse of the runtime ends with this report. */
 static void expect_report(const char *text, int (*misuse)(float *device))
 {

@@ -8,6 +8,7 @@
 #include "probe_kernels.h"
 
 #include <cstring>
+#include <thread>
 
 using namespace device_test;
 
@@ -111,20 +112,22 @@ DEVICE_TEST(the_default_stream_waits_for_blocking_ones)
     expect(got == 3, "%g, not 3", double(got));
 }
 
-DEVICE_TEST(pageable_sources_are_read_at_once_and_pinned_ones_later)
+DEVICE_TEST(the_host_s_memory_is_read_and_written_late)
 {
     const Stream stream;
     DeviceArray<float> x(1), y(1);
-    float pageable = 1;
+    float pageable = 1, copied = 0;
     Pinned pinned(1);
     pinned.data[0] = 1;
     succeed(cudaMemcpyAsync(x.data, &pageable, 4, cudaMemcpyHostToDevice, stream), "copy");
     succeed(cudaMemcpyAsync(y.data, pinned.data, 4, cudaMemcpyHostToDevice, stream), "copy");
+    succeed(cudaMemcpyAsync(&copied, y.data, 4, cudaMemcpyDeviceToHost, stream), "copy");
+    if (late())
+        expect(copied == 0, "pageable memory was written early");
     pageable = pinned.data[0] = 2;
     succeed(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    expect(x.get()[0] == 1, "the pageable source was read late");
     if (late())
-        expect(y.get()[0] == 2, "the pinned source was read early");
+        expect(x.get()[0] == 2 && y.get()[0] == 2 && copied == 2, "a source was read early");
 }
 
 DEVICE_TEST(events_tell_time)
@@ -158,6 +161,7 @@ DEVICE_TEST(a_graph_replays)
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     cudaStreamCaptureStatus status;
+    succeed(launch_add(x.data, 0, 8, stream), "launch");
     succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "begin");
     succeed(launch_add(x.data, 2, 8, stream), "launch");
     copy_out(out, x, stream);
@@ -188,6 +192,58 @@ DEVICE_TEST(a_capture_forbids_waiting_and_allocating)
     expect(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, "ended well");
     expect(cudaGetLastError() == cudaErrorStreamCaptureInvalidated, "no last error");
     expect(cudaGetLastError() == cudaSuccess, "the last error stayed");
+}
+
+/* That a capture with this call in it ends badly. */
+static void expect_broken(const char *what, const std::function<cudaError_t(cudaStream_t)> &call)
+{
+    const Stream stream;
+    cudaGraph_t graph;
+    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin");
+    expect(call(stream) == cudaErrorStreamCaptureUnsupported, "%s passed", what);
+    expect(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated,
+           "%s: the capture ended well", what);
+}
+
+DEVICE_TEST(a_capture_forbids_what_may_wait)
+{
+    Pinned pinned(1);
+    DeviceArray<float> x(1);
+    float pageable = 0;
+    void *memory;
+    cudaEvent_t event;
+    succeed(cudaEventCreate(&event), "cudaEventCreate");
+    expect_broken("pinned memory",
+                  [&](cudaStream_t) { return cudaMallocHost(&memory, sizeof pageable); });
+    expect_broken("freed pinned memory", [&](cudaStream_t) { return cudaFreeHost(pinned.data); });
+    expect_broken("a wait for an event", [&](cudaStream_t) { return cudaEventSynchronize(event); });
+    expect_broken("memset", [&](cudaStream_t) { return cudaMemset(x.data, 0, sizeof pageable); });
+    expect_broken("a copy from pageable memory", [&](cudaStream_t stream) {
+        return cudaMemcpyAsync(x.data, &pageable, sizeof pageable, cudaMemcpyHostToDevice, stream);
+    });
+    expect_broken("a copy to pageable memory", [&](cudaStream_t stream) {
+        return cudaMemcpyAsync(&pageable, x.data, sizeof pageable, cudaMemcpyDeviceToHost, stream);
+    });
+    cudaEventDestroy(event);
+}
+
+DEVICE_TEST(captures_belong_to_threads)
+{
+    const Stream stream;
+    cudaGraph_t graph = nullptr;
+    void *memory = nullptr;
+    cudaError_t ended, allocated, waited;
+    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin");
+    std::thread([&] {
+        ended = cudaStreamEndCapture(stream, &graph);
+        allocated = cudaMalloc(&memory, 4);
+        waited = cudaDeviceSynchronize();
+    }).join();
+    expect(ended == cudaErrorStreamCaptureWrongThread, "another thread ended it");
+    expect(allocated == cudaSuccess, "another thread could not allocate");
+    expect(waited == cudaErrorStreamCaptureUnsupported, "another thread waited for the device");
+    expect(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, "ended well");
+    cudaFree(memory);
 }
 
 DEVICE_TEST(shared_memory_has_the_limits_of_a_card)
