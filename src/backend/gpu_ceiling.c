@@ -71,6 +71,7 @@ static double time_loops(const struct probe *probe)
     int loops = LOOPS_LEAST;
     double seconds;
 
+    time_run(probe, loops); /* brings the kernel to the card, which may take longer than ENOUGH */
     while (time_run(probe, loops) < ENOUGH && loops < LOOPS_MOST &&
            probe->backend->fault == cudaSuccess)
         loops *= 2;
