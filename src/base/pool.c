@@ -23,6 +23,8 @@
 /* Long enough to bridge the few microseconds between two operations of a
  * forward pass, short enough not to be noticed when idle. */
 enum { SPINS = 2000 };
+/* More threads than any machine has cores are a mistake that would exhaust it. */
+enum { THREADS_MOST = 1024 };
 
 struct pool {
     int threads;
@@ -129,6 +131,16 @@ static enum dllm_status start_worker(struct pool *pool, struct dllm_error *error
     }
     pool->started++;
     return DLLM_OK;
+}
+
+enum dllm_status pool_count_threads(int asked, int *out, struct dllm_error *error)
+{
+    *out = asked ? asked : machine_usable_cores();
+    if (asked >= 0 && asked <= THREADS_MOST)
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "threads is %d; 1 to %d, or 0 for all cores, was expected", asked,
+                       THREADS_MOST);
 }
 
 enum dllm_status pool_create(int threads, struct pool **out, struct dllm_error *error)

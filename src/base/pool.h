@@ -17,6 +17,10 @@ struct pool;
  * pool_threads); use the worker number only to pick a scratch buffer. */
 typedef void pool_item(void *context, int item, int worker);
 
+/* What a caller's number of threads stands for: 0 is every core that this process may use; a usage
+ * error outside 0 to 1024, which would exhaust any machine. */
+enum dllm_status pool_count_threads(int asked, int *out, struct dllm_error *error);
+
 /* Starts threads - 1 workers (the caller of pool_run is worker 0); threads is
  * at least 1. Destroy with pool_destroy, which joins them. */
 enum dllm_status pool_create(int threads, struct pool **out, struct dllm_error *error);

@@ -2,13 +2,10 @@
 #include "device.h"
 
 #include "backend_cuda.h"
-#include "machine.h"
+#include "pool.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* More threads than any machine has cores are a mistake that would exhaust it. */
-enum { THREADS_MOST = 1024 };
 
 enum choice { CHOICE_CPU, CHOICE_GPU, CHOICE_AUTO };
 
@@ -37,20 +34,10 @@ static enum dllm_status parse(const char *name, enum choice *choice, int *gpu,
                        name);
 }
 
-static enum dllm_status count_threads(int asked, int *out, struct dllm_error *error)
-{
-    *out = asked ? asked : machine_usable_cores();
-    if (asked >= 0 && asked <= THREADS_MOST)
-        return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_USAGE,
-                       "threads is %d; 1 to %d, or 0 for all cores, was expected", asked,
-                       THREADS_MOST);
-}
-
 enum dllm_status engine_create_cpu(int threads, const char *cpu_level, struct backend **out,
                                    struct dllm_error *error)
 {
-    TRY(count_threads(threads, &threads, error));
+    TRY(pool_count_threads(threads, &threads, error));
     return backend_cpu_create(threads, cpu_level, out, error);
 }
 
@@ -71,7 +58,7 @@ enum dllm_status engine_create_backend(const char *device, int threads, const ch
     int gpu;
 
     TRY(parse(device, &choice, &gpu, error));
-    TRY(count_threads(threads, &threads, error));
+    TRY(pool_count_threads(threads, &threads, error));
     if (choice == CHOICE_AUTO && !cpu_level &&
         backend_cuda_create(0, threads, out, NULL) == DLLM_OK)
         return DLLM_OK;
@@ -88,7 +75,7 @@ static enum dllm_status create_gpu(struct dllm_engine *engine, int gpu,
     enum dllm_status status;
     int threads;
 
-    TRY(count_threads(options->threads, &threads, error));
+    TRY(pool_count_threads(options->threads, &threads, error));
     TRY(backend_cuda_create(gpu, threads, &engine->place.main, error));
     TRY_GOTO(engine_load_gpu(engine, options, error));
     return DLLM_OK;

@@ -12,7 +12,6 @@
 #include "gguf_retype.h"
 #include "half.h"
 #include "kernels.h"
-#include "machine.h"
 #include "pool.h"
 
 #include <limits.h>
@@ -267,14 +266,15 @@ enum dllm_status dllm_quantize(const char *in, const struct dllm_quantize_option
     struct job job = {.options = options, .error = error};
     const struct quantize_mix *mix = quantize_mix_find(options->type);
     enum dllm_status status;
+    int threads;
 
+    TRY(pool_count_threads(options->threads, &threads, error));
     if (!mix)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "there is no file type \"%s\"; expected one of %s", options->type,
                            quantize_mix_names());
     TRY_GOTO(dllm_file_open(in, &job.file, error));
-    TRY_GOTO(pool_create(options->threads ? options->threads : machine_usable_cores(), &job.pool,
-                         error));
+    TRY_GOTO(pool_create(threads, &job.pool, error));
     TRY_GOTO(plan_all(&job, mix));
     TRY_GOTO(write_all(&job, mix->file_type));
     if (result)

@@ -217,11 +217,13 @@ static void test_values(void **state)
     unlink(path);
 }
 
-/* Breaks if rows depend on the worker that encoded them. */
+/* Breaks if rows depend on the worker that encoded them, or a number of threads that no machine
+ * has is tried. */
 static void test_threads(void **state)
 {
     char path[TEST_PATH_BYTES];
     struct sink one = {0}, four = {0};
+    struct dllm_error error = {0};
 
     (void)state;
     make_file(path, NULL, 0);
@@ -231,6 +233,10 @@ static void test_threads(void **state)
     assert_memory_equal(one.data, four.data, one.size);
     free(one.data);
     free(four.data);
+    assert_int_equal(quantize(path, "Q4_K_M", -1, &one, &error), DLLM_ERROR_USAGE);
+    assert_int_equal(quantize(path, "Q4_K_M", 1025, &one, &error), DLLM_ERROR_USAGE);
+    assert_string_equal(error.message,
+                        "threads is 1025; 1 to 1024, or 0 for all cores, was expected");
     unlink(path);
 }
 
