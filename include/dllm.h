@@ -2,13 +2,27 @@
  * dllm.h: run masked-diffusion language models (LLaDA, Dream) from GGUF files.
  *
  * An engine is a loaded model: immutable, shared by any number of sessions.
- * A session is one mutable timeline: it owns the workspace of a canvas. Calls
- * on different sessions may come from different threads; calls on one session
- * may not overlap.
+ * A session is one mutable timeline: it owns the workspace of a canvas. Whoever
+ * opens an engine destroys its sessions first, in any order, then closes it.
  *
- * Every function that can fail returns a dllm_status and, when the caller
- * passes an error record, fills in a message that says what is wrong, what was
- * expected and what to do. The library never prints, exits or aborts.
+ * Threads: any function may be called from any thread, and calls may overlap unless
+ * they use the same session, the same product (below), or what one of them closes,
+ * destroys or frees. Sessions of one engine take turns, pass by pass, at its threads;
+ * dllm_session_create_apart says who does not. Callbacks come on the thread of the call
+ * that they were given to, but for dllm_read_callback; they may call the library,
+ * though not with the session at work, unless they say otherwise.
+ *
+ * Errors: every function that can fail returns a dllm_status and, when the caller
+ * passes an error record (NULL: none), fills in a message that says what is wrong, what was
+ * expected and what to do. What it hands out is then NULL or holds nothing to
+ * free. Its comment says with which status it fails; any that allocates may fail
+ * with DLLM_ERROR_MEMORY, any that runs a model on a GPU with DLLM_ERROR_DEVICE. After an
+ * error a session can be used again, unless its GPU failed. The library never prints,
+ * exits or aborts.
+ *
+ * Pointers may not be NULL and texts (const char *) end in NUL unless it says otherwise; an
+ * array of no elements may be NULL. Lengths and positions count tokens, sizes bytes; token ids
+ * are those of the model's vocabulary, from 0 to dllm_model_info's vocab - 1.
  */
 #ifndef DLLM_H
 #define DLLM_H
@@ -38,10 +52,12 @@ enum dllm_status {
     DLLM_ERROR_MEMORY,      /* an allocation failed */
     DLLM_ERROR_NUMERIC,     /* NaN or no finite value where one is needed */
     DLLM_INTERRUPTED,       /* a callback asked to stop */
-    DLLM_ERROR_DEVICE       /* a GPU is not there, too small, or failed */
+    DLLM_ERROR_DEVICE       /* a GPU is not there, too small, or failed: that stays, close the
+                               engine */
 };
 
-/* Filled by a failing call; message is always NUL-terminated UTF-8. */
+/* Filled by a failing call, to be looked at after one alone. message ends in NUL; its own words
+ * are ASCII, names in it are as a file or the caller has them, and a long one is cut. */
 struct dllm_error {
     enum dllm_status status;
     char message[1000];
@@ -52,7 +68,8 @@ DLLM_API const char *dllm_version(void);
 
 /* -------------------------------------------------------------- strings --- */
 
-/* Bytes that need not end in NUL and may contain any byte. Not owned. */
+/* Bytes that need not end in NUL and may contain any byte. Not owned; data may be NULL where
+ * size is 0. */
 struct dllm_string {
     const char *data;
     size_t size;
@@ -71,7 +88,7 @@ struct dllm_text {
     size_t size;
 };
 
-/* Both accept a zeroed or already freed record. */
+/* Both zero the record, and accept a zeroed or already freed one. */
 DLLM_API void dllm_ids_free(struct dllm_ids *ids);
 DLLM_API void dllm_text_free(struct dllm_text *text);
 
@@ -94,9 +111,9 @@ enum dllm_value_type {
     DLLM_VALUE_F64
 };
 
-/* A metadata value. Unsigned kinds and bool are in u, signed in i, floats in
- * f, strings in s (points into the mapped file). An array has its element type
- * and count here; read its elements with an iterator. */
+/* A metadata value. It and what it points to live as long as the file. Unsigned kinds and bool are
+ * in u, signed in i, floats in f, strings in s (points into the mapped file). An array has its
+ * element type and count here; read its elements with an iterator. */
 struct dllm_value {
     enum dllm_value_type type;
     union {
@@ -138,9 +155,13 @@ struct dllm_file;
 
 /* Maps the file at path and checks its whole directory. The path of any part of
  * a split model (NAME-00001-of-00003.gguf) opens all of them as one. On success
- * *out must be closed with dllm_file_close. Thread-safe to read afterwards. */
+ * *out must be closed with dllm_file_close. DLLM_ERROR_IO for a file, or a part, that cannot be
+ * opened or mapped, is empty or no regular file; DLLM_ERROR_FORMAT for one that is no GGUF file or
+ * damaged; DLLM_ERROR_UNSUPPORTED for a version, or a type of values or of weights, that is not
+ * built in. */
 DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **out,
                                          struct dllm_error *error);
+/* Takes NULL. What was got from the file must not be used any more. */
 DLLM_API void dllm_file_close(struct dllm_file *file);
 
 /* The path of the open file (of an engine's, too) whose bytes lie at the address,
@@ -151,9 +172,9 @@ DLLM_API void dllm_file_close(struct dllm_file *file);
 DLLM_API const char *dllm_path_at(const void *address);
 
 /* Looks into the first bytes of a model that is not there as a whole; a megabyte
- * is enough. DLLM_OK unless they show that this build cannot run it: they are no
- * GGUF file's, or their architecture is not built in. name stands for the path
- * in messages. */
+ * is enough. DLLM_OK unless they show that this build cannot run it: DLLM_ERROR_FORMAT if they
+ * are no GGUF file's, DLLM_ERROR_UNSUPPORTED if its version or architecture is not built in. name
+ * stands for the path in messages. */
 DLLM_API enum dllm_status dllm_check_start(const char *name, const void *bytes, size_t size,
                                            struct dllm_error *error);
 
@@ -178,12 +199,12 @@ DLLM_API const struct dllm_key *dllm_file_find_key(const struct dllm_file *file,
 DLLM_API const struct dllm_tensor *dllm_file_find_tensor(const struct dllm_file *file,
                                                          const char *name);
 
-/* Walks an array value: set *at to 0, call until it returns false. Elements
- * that are arrays themselves do not occur: the reader refuses them. */
+/* Walks an array value: set *at to 0, call until it returns false, as it does at once for a value
+ * that is none. Elements that are arrays themselves do not occur: the reader refuses them. */
 DLLM_API bool dllm_array_next(const struct dllm_value *array, uint64_t *at,
                               struct dllm_value *element);
 
-/* "Q4_K" for 12; "type 77" style text is never made: NULL for an unknown id. */
+/* The name of a type of weights, "Q4_K" for 12; NULL for an unknown id. Static storage. */
 DLLM_API const char *dllm_type_name(uint32_t type);
 
 /* --------------------------------------------------------- quantizing --- */
@@ -197,8 +218,9 @@ struct dllm_quantize_progress {
 
 struct dllm_quantize_options {
     const char *type; /* Q8_0, Q6_K, Q5_K, Q4_K, or the mixes Q5_K_M and Q4_K_M */
-    int threads;      /* 0: the cores this process may use */
-    /* Takes the next bytes of the new file; false: they could not be written. */
+    int threads;      /* up to 1024; 0: the cores this process may use */
+    /* Takes the next bytes of the new file, which are valid until it returns; false: they could
+     * not be written. */
     bool (*write)(void *user, const void *data, size_t size);
     /* Called before the first byte and after each portion, unless NULL; false stops with
      * DLLM_INTERRUPTED. */
@@ -212,7 +234,10 @@ struct dllm_quantize_options {
  * mix the output matrix and some of the value and down projections are Q6_K. Rows
  * that are no multiple of 256 get the nearest type of 32 weights a block. The
  * bytes do not depend on the number of threads. *result, if not NULL, is the
- * state at the end.
+ * state at the end; it is left alone by a call that fails: as dllm_file_open, with
+ * DLLM_ERROR_USAGE for an unknown type or a wrong number of threads, DLLM_ERROR_UNSUPPORTED for
+ * matrices that are quantized already, DLLM_ERROR_NUMERIC for weights that are not finite or too
+ * large for the type, DLLM_ERROR_IO where write said no, DLLM_INTERRUPTED where on_progress did.
  */
 DLLM_API enum dllm_status dllm_quantize(const char *in, const struct dllm_quantize_options *options,
                                         struct dllm_quantize_progress *result,
@@ -225,8 +250,9 @@ DLLM_API const char *dllm_quantize_types(void);
 
 /* Told, by a thread of the library, how much of a file that was not in memory has
  * been read since the engine was opened: bytes there by now, of all weights. The
- * last call has both equal. Not called for what is there already. With a GPU: how
- * much was copied to it, called by dllm_engine_open. */
+ * last call has both equal, unless the engine is closed before. Not called for what is there
+ * already, nor after dllm_engine_close has returned. With a GPU: how much was copied to it, called
+ * by dllm_engine_open. Must not call the library. */
 typedef void dllm_read_callback(void *context, uint64_t bytes_there, uint64_t bytes);
 
 struct dllm_engine_options {
@@ -242,7 +268,7 @@ struct dllm_engine_options {
     const char *gpu_layers;
     bool vocab_only; /* load the tokenizer alone; only text calls work */
     /* Weights that are not in memory are read while the first pass computes. NULL:
-     * nobody is told. Must not call the library. */
+     * nobody is told. */
     dllm_read_callback *on_read;
     void *context;
 };
@@ -250,10 +276,18 @@ struct dllm_engine_options {
 struct dllm_engine;
 
 /* Opens a model. The CPU reads weights in the mapped file, a GPU gets a copy.
- * On success *out must be closed after all its sessions. */
+ * On success *out must be closed with dllm_engine_close, after all its sessions were
+ * destroyed. Options that are zero, or NULL, but for model_path, are the defaults; none is used
+ * after the call but on_read with its context. Fails as dllm_file_open; with DLLM_ERROR_USAGE for
+ * an option out of range or without effect on the device; DLLM_ERROR_UNSUPPORTED for an
+ * architecture, pre-tokenizer or type of a tensor that is not built in; DLLM_ERROR_FORMAT where
+ * keys or tensors of the architecture are missing or of wrong shapes; DLLM_ERROR_MEMORY also where
+ * a thread could not be started; DLLM_ERROR_DEVICE for a GPU that is not there or too small (not
+ * with "auto"). */
 DLLM_API enum dllm_status dllm_engine_open(const struct dllm_engine_options *options,
                                            struct dllm_engine **out, struct dllm_error *error);
-/* Takes NULL. */
+/* Takes NULL. Its sessions must be destroyed before, and calls with it over; strings of
+ * dllm_model_info end with it. Ids, texts and results that the caller owns do not. */
 DLLM_API void dllm_engine_close(struct dllm_engine *engine);
 
 /* Which published sampler a model is run with: it decides the schedule and
@@ -261,19 +295,22 @@ DLLM_API void dllm_engine_close(struct dllm_engine *engine);
 enum dllm_sampler { DLLM_SAMPLER_LLADA = 0, DLLM_SAMPLER_DREAM };
 
 /* What was loaded. Strings live as long as the engine. An id is -1 and a
- * number 0 where the file has none (all shapes are 0 with vocab_only). */
+ * number 0 where the file has none (with vocab_only all shapes are 0, sampler, shift_logits and
+ * what computes are not known: 0, false and "none"). */
 struct dllm_model_info {
     const char *name;
     const char *architecture;
     const char *quantization; /* the types by bytes, such as "Q4_K + Q6_K" */
-    int layers, hidden, vocab, heads, kv_heads, head_dim, context_length;
+    int layers, hidden, vocab, heads, kv_heads, head_dim;
+    int context_length; /* the longest canvas without allow_long, prompt and suffix included; 0: any
+                         */
     int32_t mask_id, eos_id, eot_id, bos_id;
     enum dllm_sampler sampler;
     bool shift_logits;          /* row i scores position i + 1 */
     bool has_chat;              /* a chat template is known */
     bool chat_template_differs; /* the file's own template has other control tokens */
     uint64_t weight_bytes, file_bytes;
-    int threads;
+    int threads;             /* of the CPU, or of the host beside a GPU */
     int parallel;            /* sessions at once that get the most done: on the CPU one a thread
                                 (apart), on a GPU more, which share its passes */
     const char *device;      /* "cpu", "gpu:0", "gpu:0 (12 of 32 layers)" */
@@ -284,6 +321,7 @@ struct dllm_model_info {
     const char *cpu_level;   /* of a GPU its architecture, such as "sm_90"; "sm_90 + avx2" */
     double load_seconds;
 };
+/* Fills *info in. */
 DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *info);
 
 /* Bytes that a session needs beyond the file itself for a pass over a canvas of so
@@ -306,20 +344,25 @@ enum dllm_encode_flags {
 };
 
 /* Text to ids; user-defined strings always become their ids. The begin-of-text
- * id comes first where the file asks for it. */
+ * id comes first where the file asks for it. Any bytes are a text; an empty one gives no ids of its
+ * own. flags: bits of dllm_encode_flags, or 0. DLLM_ERROR_FORMAT for a byte that the vocabulary has
+ * no token for, DLLM_ERROR_USAGE for a word of 2 GiB. */
 DLLM_API enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_string text,
                                       unsigned flags, struct dllm_ids *out,
                                       struct dllm_error *error);
 
-/* A conversation through the model's chat template, ending where the answer
- * starts. User text yields control ids only with parse_special. */
+/* A conversation [count] through the model's chat template, ending where the answer
+ * starts. White space around a message's text is dropped; the text yields control ids only with
+ * parse_special. DLLM_ERROR_UNSUPPORTED where no template is known (has_chat),
+ * DLLM_ERROR_FORMAT where the vocabulary lacks what the template needs, DLLM_ERROR_USAGE for an
+ * empty conversation or another role. */
 DLLM_API enum dllm_status dllm_encode_chat(const struct dllm_engine *engine,
                                            const struct dllm_message *messages, size_t count,
                                            bool parse_special, struct dllm_ids *out,
                                            struct dllm_error *error);
 
-/* Ids to bytes. Control tokens print nothing unless show_control. An id
- * outside the vocabulary is a usage error. */
+/* Ids [count] to bytes, which need not be whole UTF-8 characters. Control tokens print nothing
+ * unless show_control. DLLM_ERROR_USAGE for an id outside the tokenizer's vocabulary. */
 DLLM_API enum dllm_status dllm_decode(const struct dllm_engine *engine, const int32_t *ids,
                                       size_t count, bool show_control, struct dllm_text *out,
                                       struct dllm_error *error);
@@ -329,14 +372,17 @@ DLLM_API enum dllm_status dllm_decode(const struct dllm_engine *engine, const in
 struct dllm_session;
 
 /* A session starts without memory; the first call that runs the model sizes
- * its workspace, a longer canvas grows it. */
+ * its workspace, a longer canvas grows it. On success *out must be destroyed with
+ * dllm_session_destroy before the engine is closed. DLLM_ERROR_USAGE with vocab_only. */
 DLLM_API enum dllm_status dllm_session_create(struct dllm_engine *engine, struct dllm_session **out,
                                               struct dllm_error *error);
 /* A session with threads of its own (as in dllm_engine_options) instead of the
  * engine's, so that its calls run at the same time as those of other sessions:
  * several requests under way, each on its own thread, get more done than one after
  * the other on all of them. On a GPU it is as any other: steps of generations that are
- * under way on several threads share passes. The results are the same. */
+ * under way on several threads share passes. The results are the same. To be destroyed as
+ * any other. Fails as dllm_session_create; DLLM_ERROR_USAGE too for a number of threads outside 0
+ * to 1024. */
 DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, int threads,
                                                     struct dllm_session **out,
                                                     struct dllm_error *error);
@@ -350,15 +396,18 @@ DLLM_API enum dllm_status dllm_session_create_apart(struct dllm_engine *engine, 
 DLLM_API enum dllm_status dllm_share_passes(struct dllm_engine *engine, int generations,
                                             struct dllm_error *error);
 
-/* Takes NULL. */
+/* Takes NULL. No call with the session may be under way. */
 DLLM_API void dllm_session_destroy(struct dllm_session *session);
 
-/* Bytes that its workspace takes now. */
+/* Bytes that its workspace takes now; 0 before its first pass. */
 DLLM_API uint64_t dllm_session_workspace_bytes(const struct dllm_session *session);
 
-/* One forward pass over the ids. logits is [row_count, vocab] f32, row major,
- * owned by the caller; rows ascend and each is below count. allow_long permits
- * more ids than the model's context length. */
+/* One forward pass over ids [count]. logits is [row_count, vocab] f32, row major,
+ * owned by the caller: the scores of rows [row_count], which ascend and are below count each. With
+ * shift_logits row i scores position i + 1, else position i. allow_long permits
+ * more ids than the model's context length. Scores are not looked at: a damaged model gives NaN.
+ * DLLM_ERROR_USAGE for no ids or no rows, ids outside the vocabulary, rows out of order or range,
+ * and for too many ids; logits is then as it was. After another error some of it may be written. */
 DLLM_API enum dllm_status dllm_logits(struct dllm_session *session, const int32_t *ids,
                                       size_t count, const int32_t *rows, size_t row_count,
                                       bool allow_long, float *logits, struct dllm_error *error);
@@ -377,7 +426,7 @@ struct dllm_logits_query {
  * DLLM_INTERRUPTED. */
 typedef int dllm_logits_callback(void *context, const float *logits, size_t first, size_t count);
 
-/* Receives the hidden states [rows, width] behind the embedding (layer -1) and
+/* Receives the hidden states [rows, width] f32, row major, behind the embedding (layer -1) and
  * behind each layer, in order: of all positions, but behind the last layer only
  * of the rows asked for. Valid until it returns; it may not call the library. */
 typedef void dllm_layer_callback(void *context, int layer, const float *hidden, size_t rows,
@@ -390,7 +439,7 @@ struct dllm_logits_sink {
 };
 
 /* The same for answers too large to hold: the pass runs once, its logits
- * arrive in pieces. */
+ * arrive in pieces, in order. DLLM_INTERRUPTED where on_rows ended it. */
 DLLM_API enum dllm_status dllm_logits_each(struct dllm_session *session,
                                            const struct dllm_logits_query *query,
                                            const struct dllm_logits_sink *sink,
@@ -427,10 +476,10 @@ struct dllm_choice {
 };
 
 /* What a step did; passed to the step callback after each step. The arrays
- * live until the callback returns. */
+ * live until the callback returns. Positions count from the canvas' begin, from 0. */
 struct dllm_step {
     int step;              /* 0-based index in the schedule */
-    int steps;             /* of the whole run */
+    int steps;             /* of the whole run; where they are not counted out, at most */
     int forward_passes;    /* so far */
     bool computed;         /* false: a step that commits nothing was skipped */
     double seconds;        /* of this step */
@@ -438,9 +487,9 @@ struct dllm_step {
     size_t canvas_count;
     size_t region_start; /* [start, start + count): from the first position to fill to the last */
     size_t region_count;
-    const int32_t *positions;          /* committed in this step, surest first */
-    const double *confidences;         /* by the remasking rule */
-    const struct dllm_choice *choices; /* of the committed, with record_choices; else NULL */
+    const int32_t *positions;          /* [committed], surest first */
+    const double *confidences;         /* [committed], by the remasking rule */
+    const struct dllm_choice *choices; /* [committed] with record_choices, else NULL */
     size_t committed;
     size_t masks_left, masks_at_start;
 };
@@ -448,32 +497,34 @@ struct dllm_step {
 /* Return 0 to go on; anything else ends the run as interrupted. */
 typedef int dllm_step_callback(void *context, const struct dllm_step *step);
 
+/* Start from dllm_generate_defaults. What is out of range, contradicts another option or would do
+ * nothing with the model's sampler is a usage error; docs/decoding.md says what each does. */
 struct dllm_generate_options {
-    int max_tokens;   /* positions to generate, at least 1 */
-    int steps;        /* denoising steps; 0: max_tokens */
-    int block_length; /* 0: one region of max_tokens */
-    double temperature;
+    int max_tokens;     /* positions to generate, at least 1 */
+    int steps;          /* denoising steps, one a block at least, up to 1,000,000; 0: max_tokens */
+    int block_length;   /* 0: one region of max_tokens */
+    double temperature; /* 0, the best token, to 1000 */
     uint64_t seed;
     enum dllm_remasking remasking;
-    double top_p;         /* 1 or more: off */
-    int top_k;            /* 0: off */
-    double alg_temp;      /* 0: off */
-    double eps;           /* Dream's schedule, 1e-3 */
-    double cfg_scale;     /* 0: off */
-    double threshold;     /* 0: off; else commit every token at least this sure */
-    double factor;        /* 0: off; else Fast-dLLM's factor rule */
-    double entropy_bound; /* 0: off; else EB-Sampler's rule, with remasking entropy */
+    double top_p;         /* Dream's, from 0; 1 or more: off */
+    int top_k;            /* Dream's, 0: off */
+    double alg_temp;      /* Dream's, to 1000; 0: off */
+    double eps;           /* Dream's schedule, 1e-9 to 1 - 1e-9; 0: 1e-3 */
+    double cfg_scale;     /* LLaDA's, to 1000; 0: off */
+    double threshold;     /* to 1; 0: off; else commit every token at least this sure */
+    double factor;        /* to 1000; 0: off; else Fast-dLLM's factor rule */
+    double entropy_bound; /* nats, to 1000; 0: off; else EB-Sampler's, with remasking entropy */
     bool early_commit;    /* the rest of a block at once when it is sure enough (Prophet) */
     enum dllm_cache cache;
     int cache_refresh;  /* every so many steps of a block all rows; 0: at its entry alone */
     int prompt_refresh; /* of those, rows before the answer only after so many steps; 0: always */
     int suffix_window;  /* positions seen past the block's end; 0: all */
-    enum dllm_eos_policy eos_policy;
-    bool no_early_stop;
-    bool allow_long;
-    const int32_t *suffix; /* ids after the generated region */
+    enum dllm_eos_policy eos_policy; /* LLaDA's */
+    bool no_early_stop;              /* run all steps even when the answer is final */
+    bool allow_long;                 /* permit a canvas longer than the model's context length */
+    const int32_t *suffix;           /* [suffix_count] ids after the generated region */
     size_t suffix_count;
-    const struct dllm_string *stop; /* the answer ends before the first of these */
+    const struct dllm_string *stop; /* [stop_count]: the answer ends before the first of these */
     size_t stop_count;
     dllm_step_callback *on_step; /* may be NULL */
     void *context;
@@ -489,7 +540,8 @@ DLLM_API void dllm_generate_defaults(const struct dllm_engine *engine, bool chat
  * step), little, or some. docs/decoding.md says what each sets and how it did. */
 enum dllm_quality { DLLM_QUALITY_EXACT = 0, DLLM_QUALITY_BALANCED, DLLM_QUALITY_FAST };
 
-/* Puts a preset's settings over those of dllm_generate_defaults. */
+/* Puts a preset's settings (remasking, threshold, cache, block_length) over those of
+ * dllm_generate_defaults. */
 DLLM_API void dllm_generate_quality(enum dllm_quality quality,
                                     struct dllm_generate_options *options);
 
@@ -521,6 +573,7 @@ struct dllm_gap {
     enum dllm_finish finish;
 };
 
+/* What a run gave; all in it is owned by the caller, to be freed by dllm_result_free. */
 struct dllm_result {
     struct dllm_ids ids;   /* the generated region; left-over masks included */
     struct dllm_text text; /* the answer: up to its end token or stop string */
@@ -529,9 +582,9 @@ struct dllm_result {
     struct dllm_gap *gaps; /* [gap_count]; of dllm_generate the one region */
     size_t gap_count;
     int forward_passes;
-    int64_t rows_computed; /* positions that went through the layers, all passes together */
-    int steps;
-    bool stopped_early;
+    int64_t rows_computed;    /* positions that went through the layers, all passes together */
+    int steps;                /* that were run or skipped as empty */
+    bool stopped_early;       /* the answer was final before the last step */
     uint64_t workspace_bytes; /* memory of the session beside the file */
     struct dllm_timings timings;
 };
@@ -543,9 +596,13 @@ struct dllm_result {
 DLLM_API uint64_t dllm_generate_workspace_bytes(const struct dllm_engine *engine, size_t canvas,
                                                 const struct dllm_generate_options *options);
 
-/* Fills the region after the prompt and before the suffix. An interrupted run
+/* Fills the region after the prompt [prompt_count], which may be empty, and before the suffix;
+ * masks in these are filled too. On a CPU the answer depends on model, ids and options alone, not
+ * on threads, level or what the session did before. An interrupted run
  * returns DLLM_OK with what was committed and finish = INTERRUPTED. Free the
- * result with dllm_result_free. */
+ * result with dllm_result_free. DLLM_ERROR_USAGE for options that contradict each other or the
+ * sampler, ids outside the vocabulary, a canvas longer than the model's context length without
+ * allow_long; DLLM_ERROR_NUMERIC where the model gives a row of scores that is not finite. */
 DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int32_t *prompt,
                                         size_t prompt_count,
                                         const struct dllm_generate_options *options,
@@ -554,13 +611,14 @@ DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int3
 /* Fills the masks of canvas [count] wherever they are; each run of masks is a gap.
  * Blocks and steps count the masks, not what is given between them; each gap ends
  * before its first end token or stop string. options->max_tokens is 0 or the
- * number of masks. The result's ids are the whole canvas, its text all that the
- * canvas prints, its finish that of the last gap (or interrupted). */
+ * number of masks, suffix_count 0. The result's ids are the whole canvas, its text all that the
+ * canvas prints, its finish that of the last gap (or interrupted). As dllm_generate in all else;
+ * DLLM_ERROR_USAGE for a canvas without a mask, too. */
 DLLM_API enum dllm_status dllm_fill(struct dllm_session *session, const int32_t *canvas,
                                     size_t count, const struct dllm_generate_options *options,
                                     struct dllm_result *result, struct dllm_error *error);
 
-/* Accepts a zeroed record. */
+/* Zeroes the record, and accepts a zeroed one. */
 DLLM_API void dllm_result_free(struct dllm_result *result);
 
 /* ----------------------------------------------------------- likelihood --- */
@@ -572,9 +630,9 @@ typedef int dllm_score_callback(void *context, int done, int samples);
 struct dllm_score_options {
     int samples;      /* of the estimate, at least 1 */
     int batch;        /* samples whose numbers of masks are spread evenly; at least 1 */
-    double cfg_scale; /* 0: off */
+    double cfg_scale; /* from 0, which is off */
     uint64_t seed;
-    bool allow_long;
+    bool allow_long;                 /* permit more ids than the model's context length */
     dllm_score_callback *on_samples; /* may be NULL */
     void *context;
 };
@@ -590,7 +648,8 @@ struct dllm_score_query {
     size_t answer_count;   /* at least 1 */
 };
 
-/* Bytes that a session needs beyond the file itself; only the query's counts matter. */
+/* Bytes that a session needs beyond the file itself; only the query's counts matter. 0 as for
+ * dllm_engine_workspace_bytes. */
 DLLM_API uint64_t dllm_score_workspace_bytes(const struct dllm_engine *engine,
                                              const struct dllm_score_query *query,
                                              const struct dllm_score_options *options);
@@ -606,7 +665,10 @@ struct dllm_likelihood {
 /* Estimates the log-likelihood of an answer: samples of the answer with some of its
  * tokens masked, the cross entropies of the masked ones divided by their share, the
  * mean over the samples, negated (LLaDA's Monte-Carlo estimate of a lower bound).
- * It depends on query, samples, batch, cfg_scale and seed alone. */
+ * It depends on query, samples, batch, cfg_scale and seed alone. DLLM_ERROR_USAGE for an empty
+ * answer, a mask in it, ids outside the vocabulary, a canvas longer than the model's context length
+ * without allow_long, options out of range; DLLM_ERROR_NUMERIC where the model gives a token of
+ * the answer no finite score; DLLM_INTERRUPTED where on_samples ended it. */
 DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
                                      const struct dllm_score_query *query,
                                      const struct dllm_score_options *options,
@@ -640,14 +702,15 @@ struct dllm_product_options {
 
 struct dllm_product;
 
-/* Whether the sizes and the type make sense: DLLM_OK, or what
- * dllm_product_create would fail with. */
+/* Whether the sizes (1 to 2^22, the width of whole blocks) and the type make sense: DLLM_OK, or the
+ * DLLM_ERROR_USAGE that dllm_product_create would fail with. */
 DLLM_API enum dllm_status dllm_product_check(const struct dllm_product_options *options,
                                              struct dllm_error *error);
 
 /* Makes matrices enough that they leave no cache warm: more than the last-level
  * cache, on a GPU 256 MiB, but at most 1 GiB unless one is larger. On success *out must be
- * destroyed with dllm_product_destroy, which takes NULL. */
+ * destroyed with dllm_product_destroy, which takes NULL. DLLM_ERROR_USAGE for sizes, type, threads,
+ * level or device; DLLM_ERROR_DEVICE for a GPU that is not there or has no room. */
 DLLM_API enum dllm_status dllm_product_create(const struct dllm_product_options *options,
                                               struct dllm_product **out, struct dllm_error *error);
 DLLM_API void dllm_product_destroy(struct dllm_product *product);
@@ -662,7 +725,8 @@ DLLM_API double dllm_product_bandwidth(struct dllm_product *product);
 
 /* One product with the next matrix; on a GPU from the call to the result, its launch
  * included. *ceiling (may be NULL) is as from dllm_engine_ceiling, the mean of just before
- * and just after; 0 with F32 weights on a GPU. */
+ * and just after; 0 with F32 weights on a GPU, and with CPU level ref. A GPU that failed is not
+ * told of: the numbers are then no measurement. */
 DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
 
 /* ----------------------------------------------------------------- GPUs --- */
@@ -675,8 +739,8 @@ struct dllm_gpu {
                                           13000 for 13.0 */
 };
 
-/* How many GPUs there are, at least 1. Where none can be used DLLM_ERROR_DEVICE:
- * the message begins "no GPU: " and says why. */
+/* How many GPUs there are, at least 1. Where none can be used, or the build has no CUDA,
+ * DLLM_ERROR_DEVICE: the message begins "no GPU: " and says why. */
 DLLM_API enum dllm_status dllm_gpu_count(int *out, struct dllm_error *error);
 
 /* GPU number index, from 0. DLLM_ERROR_DEVICE as above, or for a number without a
@@ -706,9 +770,11 @@ struct dllm_machine {
     uint64_t memory_available_bytes;  /* under both, file contents that can go among them */
     const char *cpu_levels[8];        /* that run here, slowest first; ends in NULL */
 };
+/* Looks at the machine now, and fills *out in. */
 DLLM_API void dllm_machine(struct dllm_machine *out);
 
-/* Most memory this process has had resident, bytes. */
+/* Most memory this process has had resident, bytes, mapped files included; 0 where it is not
+ * known. */
 DLLM_API uint64_t dllm_peak_rss_bytes(void);
 
 #ifdef __cplusplus

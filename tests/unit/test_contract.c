@@ -1,0 +1,179 @@
+/*
+ * test_contract.c: what dllm.h says of all calls.
+ *
+ * What would break: a failed call that leaves something to free or a session that is of no use
+ * afterwards; an array of no elements that may not be NULL; a callback that waits for ever when it
+ * calls the library; an error record that must be there.
+ */
+#include "dllm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct dllm_engine *engine;
+    struct dllm_session *session;
+    struct dllm_generate_options options;
+    int vocab;
+};
+
+static int open_fixture(void **state)
+{
+    static struct fixture fixture;
+    const struct dllm_engine_options options = {.model_path = DLLM_DEMO_MODEL};
+    struct dllm_model_info info;
+
+    assert_int_equal(dllm_engine_open(&options, &fixture.engine, NULL), DLLM_OK);
+    assert_int_equal(dllm_session_create(fixture.engine, &fixture.session, NULL), DLLM_OK);
+    dllm_generate_defaults(fixture.engine, false, &fixture.options);
+    fixture.options.max_tokens = 8;
+    dllm_engine_info(fixture.engine, &info);
+    fixture.vocab = info.vocab;
+    *state = &fixture;
+    return 0;
+}
+
+static int close_fixture(void **state)
+{
+    struct fixture *fixture = *state;
+
+    dllm_session_destroy(fixture->session);
+    dllm_engine_close(fixture->engine);
+    return 0;
+}
+
+static void expect_empty(const struct dllm_result *result)
+{
+    const struct dllm_result empty = {0};
+
+    assert_memory_equal(result, &empty, sizeof empty);
+}
+
+/* Records that hold something else before. */
+static void test_nothing_left_to_free(void **state)
+{
+    struct fixture *fixture = *state;
+    struct dllm_engine *engine = fixture->engine;
+    const struct dllm_engine_options none = {.model_path = "no such file"};
+    const struct dllm_product_options product_options = {.rows = 0, .width = 1, .tokens = 1};
+    struct dllm_file *file = (struct dllm_file *)state;
+    struct dllm_engine *other = (struct dllm_engine *)state;
+    struct dllm_session *session = (struct dllm_session *)state;
+    struct dllm_product *product = (struct dllm_product *)state;
+    struct dllm_ids ids = {(int32_t *)(void *)state, 7};
+    struct dllm_text text = {(char *)state, 7};
+
+    assert_int_equal(dllm_file_open("no such file", &file, NULL), DLLM_ERROR_IO);
+    assert_int_equal(dllm_engine_open(&none, &other, NULL), DLLM_ERROR_IO);
+    assert_int_equal(dllm_session_create_apart(engine, -1, &session, NULL), DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_product_create(&product_options, &product, NULL), DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_encode_chat(engine, NULL, 0, false, &ids, NULL), DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_decode(engine, &fixture->vocab, 1, false, &text, NULL), DLLM_ERROR_USAGE);
+    assert_null(file);
+    assert_null(other);
+    assert_null(session);
+    assert_null(product);
+    assert_null(ids.ids);
+    assert_null(text.data);
+}
+
+static void test_session_goes_on_after_errors(void **state)
+{
+    struct fixture *fixture = *state;
+    const int32_t outside[] = {fixture->vocab}, prompt[] = {3, 5, 7};
+    struct dllm_generate_options wrong = fixture->options;
+    struct dllm_result result, again;
+    float logits;
+
+    wrong.threshold = 2;
+    assert_int_equal(dllm_generate(fixture->session, prompt, 3, &fixture->options, &result, NULL),
+                     DLLM_OK);
+    assert_int_equal(dllm_generate(fixture->session, outside, 1, &fixture->options, &again, NULL),
+                     DLLM_ERROR_USAGE);
+    expect_empty(&again);
+    assert_int_equal(dllm_generate(fixture->session, prompt, 3, &wrong, &again, NULL),
+                     DLLM_ERROR_USAGE);
+    expect_empty(&again);
+    assert_int_equal(dllm_fill(fixture->session, prompt, 3, &fixture->options, &again, NULL),
+                     DLLM_ERROR_USAGE);
+    expect_empty(&again);
+    assert_int_equal(dllm_logits(fixture->session, NULL, 0, NULL, 0, false, &logits, NULL),
+                     DLLM_ERROR_USAGE);
+    assert_int_equal(dllm_generate(fixture->session, prompt, 3, &fixture->options, &again, NULL),
+                     DLLM_OK);
+    assert_memory_equal(result.ids.ids, again.ids.ids, result.ids.count * sizeof *result.ids.ids);
+    dllm_result_free(&result);
+    expect_empty(&result);
+    dllm_result_free(&again);
+    dllm_result_free(&again);
+}
+
+static void test_empty_arrays_may_be_null(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct dllm_string nothing = {NULL, 0};
+    struct dllm_result result;
+    struct dllm_ids ids;
+    struct dllm_text text;
+
+    assert_int_equal(dllm_generate(fixture->session, NULL, 0, &fixture->options, &result, NULL),
+                     DLLM_OK);
+    assert_int_equal(result.ids.count, 8);
+    dllm_result_free(&result);
+    assert_int_equal(dllm_encode(fixture->engine, nothing, DLLM_ENCODE_NO_BOS, &ids, NULL),
+                     DLLM_OK);
+    assert_int_equal(ids.count, 0);
+    dllm_ids_free(&ids);
+    assert_int_equal(dllm_decode(fixture->engine, NULL, 0, false, &text, NULL), DLLM_OK);
+    assert_string_equal(text.data, "");
+    dllm_text_free(&text);
+}
+
+/* Generates with a session of its own while another is at work. */
+static int generate_inside(void *context, const struct dllm_step *step)
+{
+    struct fixture *fixture = context;
+    struct dllm_session *session;
+    struct dllm_result result;
+    struct dllm_text text;
+
+    assert_int_equal(
+        dllm_decode(fixture->engine, step->canvas, step->canvas_count, true, &text, NULL), DLLM_OK);
+    dllm_text_free(&text);
+    assert_int_equal(dllm_session_create(fixture->engine, &session, NULL), DLLM_OK);
+    assert_int_equal(dllm_generate(session, NULL, 0, &fixture->options, &result, NULL), DLLM_OK);
+    dllm_result_free(&result);
+    dllm_session_destroy(session);
+    return step->step == 1;
+}
+
+static void test_callback_may_call(void **state)
+{
+    struct fixture *fixture = *state;
+    struct dllm_generate_options options = fixture->options;
+    struct dllm_result result;
+
+    options.on_step = generate_inside;
+    options.context = fixture;
+    assert_int_equal(dllm_generate(fixture->session, NULL, 0, &options, &result, NULL), DLLM_OK);
+    assert_int_equal(result.finish, DLLM_FINISH_INTERRUPTED);
+    assert_int_equal(result.steps, 2);
+    dllm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_left_to_free),
+        cmocka_unit_test(test_session_goes_on_after_errors),
+        cmocka_unit_test(test_empty_arrays_may_be_null),
+        cmocka_unit_test(test_callback_may_call),
+    };
+
+    return cmocka_run_group_tests_name("contract", tests, open_fixture, close_fixture);
+}
