@@ -174,25 +174,28 @@ lint: all
 MAN := share/man/man1/dllm.1
 COMPLETIONS := bash:share/bash-completion/completions/dllm zsh:share/zsh/site-functions/_dllm \
                fish:share/fish/vendor_completions.d/dllm.fish
+WRITTEN := lib/pkgconfig/dllm.pc $(MAN) $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED := bin/dllm lib/libdllm.a lib/libdllm.so lib/$(SONAME) lib/libdllm.so.$(VERSION) \
-             include/dllm.h lib/pkgconfig/dllm.pc $(MAN) \
-             $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
+             include/dllm.h $(WRITTEN)
 
+# In quotes: a folder's name may have spaces. Everybody may read it, whatever the umask.
+install: INTO = '$(DESTDIR)$(PREFIX)'
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
-	install -m 755 $(BUILD)/dllm $(DESTDIR)$(PREFIX)/bin/dllm
-	install -m 644 $(BUILD)/libdllm.a $(DESTDIR)$(PREFIX)/lib/libdllm.a
-	install -m 644 $(BUILD)/libdllm.so $(DESTDIR)$(PREFIX)/lib/libdllm.so.$(VERSION)
-	ln -sf libdllm.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libdllm.so
-	install -m 644 include/dllm.h $(DESTDIR)$(PREFIX)/include/dllm.h
-	sed 's/@VERSION@/$(VERSION)/' packaging/dllm.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/dllm.pc
-	scripts/make_man.sh $(BUILD)/dllm >$(DESTDIR)$(PREFIX)/$(MAN)
+	for folder in $(sort $(dir $(INSTALLED))); do install -d $(INTO)/$$folder || exit 1; done
+	install -m 755 $(BUILD)/dllm $(INTO)/bin/dllm
+	install -m 644 $(BUILD)/libdllm.a $(INTO)/lib/libdllm.a
+	install -m 644 $(BUILD)/libdllm.so $(INTO)/lib/libdllm.so.$(VERSION)
+	ln -sf libdllm.so.$(VERSION) $(INTO)/lib/$(SONAME)
+	ln -sf $(SONAME) $(INTO)/lib/libdllm.so
+	install -m 644 include/dllm.h $(INTO)/include/dllm.h
+	sed 's/@VERSION@/$(VERSION)/' packaging/dllm.pc.in >$(INTO)/lib/pkgconfig/dllm.pc
+	scripts/make_man.sh $(BUILD)/dllm >$(INTO)/$(MAN)
 	for pair in $(COMPLETIONS); do \
-	    $(BUILD)/dllm completion $${pair%%:*} >$(DESTDIR)$(PREFIX)/$${pair#*:} || exit 1; done
+	    $(BUILD)/dllm completion $${pair%%:*} >$(INTO)/$${pair#*:} || exit 1; done
+	cd $(INTO) && chmod 644 $(WRITTEN)
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	for file in $(INSTALLED); do rm -f '$(DESTDIR)$(PREFIX)'/$$file || exit 1; done
 
 # A package for Debian and its relatives, from the installed tree.
 deb: all

@@ -25,13 +25,18 @@ expect_with() {
     fi
 }
 
-install_into() { make --no-print-directory BUILD="$build" "$1" DESTDIR="$tree/first" PREFIX=/opt/dllm; }
+install_into() (
+    umask 077
+    make --no-print-directory BUILD="$build" "$1" DESTDIR="$tree/first tree" PREFIX=/opt/dllm
+)
 holds() { grep -qxF -- "$2" <<<"$1" || { echo "no line '$2' in: $1"; return 1; }; }
 lacks_path() { ! grep -rlF -- "$1" "$2"; }
 
 expect "install" install_into install
+expect "everybody may read what was installed" \
+    test -z "$(find "$tree/first tree/opt/dllm" ! -type l ! -perm -o=r)"
 mkdir "$tree/moved"
-mv "$tree/first/opt/dllm" "$tree/moved/prefix"
+mv "$tree/first tree/opt/dllm" "$tree/moved/prefix"
 prefix=$tree/moved/prefix
 expect "the program runs where it was moved to" test "$("$prefix/bin/dllm" --version)" = "dllm $(cat VERSION)"
 expect "no file but objects with debug lines knows the folder it was built in" \
@@ -59,7 +64,7 @@ expect "bash: models" holds "$(bash_offers dllm tokenize -m dr)" dream
 expect "bash: files" holds "$(bash_offers dllm run -m READ)" README.md
 expect "bash: an option of another command is not offered" test -z "$(bash_offers dllm inspect --remas)"
 fish_offers() {
-    fish --no-config -c "source $prefix/share/fish/vendor_completions.d/dllm.fish; complete -C '$1'" | cut -f1
+    fish --no-config -c "source '$prefix/share/fish/vendor_completions.d/dllm.fish'; complete -C '$1'" | cut -f1
 }
 if command -v fish >/dev/null; then
     expect "fish: commands" holds "$(fish_offers "dllm tok")" tokenize
@@ -131,9 +136,9 @@ else
 fi
 
 # Uninstall leaves no file.
-mv "$prefix" "$tree/first/opt/dllm"
+mv "$prefix" "$tree/first tree/opt/dllm"
 expect "uninstall" install_into uninstall
-expect "nothing is left" test -z "$(find "$tree/first" ! -type d)"
+expect "nothing is left" test -z "$(find "$tree/first tree" ! -type d)"
 
 expect_with dpkg-deb "the Debian package is built" scripts/make_deb.sh
 package=$build/dllm_$(cat VERSION)_$(dpkg --print-architecture 2>/dev/null).deb
