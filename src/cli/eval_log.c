@@ -101,6 +101,8 @@ int eval_log_open(const char *path, const struct eval_arms *arms,
         return cli_fail(CLI_FAILURE, "out of memory");
     if (!path)
         return CLI_OK;
+    if ((code = out_file_refuse_dash(path)))
+        return code;
     out->file = fopen(path, "a+");
     if (!out->file)
         return cli_fail(CLI_FAILURE, "\"%s\" could not be opened: %s", path, strerror(errno));

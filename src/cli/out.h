@@ -51,8 +51,12 @@ struct out_file {
  * it is read by this command, and may be all that there is of it. */
 void out_file_keep(const char *path);
 
+/* A usage error for "-", which would be a file that nobody meant: 0, or the exit code after a
+ * message. */
+int out_file_refuse_dash(const char *path);
+
 /* Opens it; 0, or the exit code after a message. A target that exists is refused where it is not a
- * regular file, or one to keep: it would be replaced. */
+ * regular file, or one to keep: it would be replaced. "-" is refused: a file is not streamed. */
 int out_file_open(struct out_file *file, const char *path);
 
 /* Whether the disk has room for that many bytes; 0, or the exit code after a message. A disk that

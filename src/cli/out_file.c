@@ -120,9 +120,19 @@ static FILE *open_temporary(char *name)
     return stream;
 }
 
+int out_file_refuse_dash(const char *path)
+{
+    if (strcmp(path, "-") != 0)
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "\"-\" stands for no stream here, a file is needed; give its name, "
+                               "./- for one that is called so");
+}
+
 int out_file_open(struct out_file *file, const char *path)
 {
     *file = (struct out_file){0};
+    if (out_file_refuse_dash(path))
+        return CLI_USAGE;
     if (is_kept(path))
         return cli_fail(
             CLI_USAGE,
