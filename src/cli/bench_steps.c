@@ -270,6 +270,7 @@ static int open_model(struct step_bench *bench)
     struct memory_need need = {.canvas = (size_t)bench->canvas,
                                .sessions = bench->prompts,
                                .sessions_option = "--prompts",
+                               .allow_long = true,
                                .force = values[BENCH_FORCE].given};
     int code = cli_open_engine(&engine_values, &bench->engine);
 

@@ -258,7 +258,8 @@ static int open_and_run(const struct opts *opts, const struct row_list *list)
                                                     &values[LOGITS_GPU_LAYERS],
                                                     &values[LOGITS_CPU_LEVEL],
                                                     NULL};
-    struct memory_need need = {.force = values[LOGITS_FORCE].given};
+    struct memory_need need = {.force = values[LOGITS_FORCE].given,
+                               .allow_long = values[LOGITS_ALLOW_LONG].given};
     struct dllm_engine *engine = NULL;
     int code = cli_open_engine(&engine_values, &engine);
 

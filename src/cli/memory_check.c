@@ -11,6 +11,7 @@ struct memory_need memory_need_of(const struct dllm_engine *engine, size_t canva
         .workspace = dllm_generate_workspace_bytes(engine, canvas, settings),
         .cached = settings->cache != DLLM_CACHE_NONE,
         .guided = settings->cfg_scale > 0,
+        .allow_long = settings->allow_long,
     };
 }
 
@@ -59,6 +60,9 @@ int memory_check_against(const struct dllm_engine *engine, const struct memory_n
     /* A GPU's memory is the library's to check: there is no way around what it has. Of a
      * model that it shares, the CPU's layers count here. */
     if (need->force || info.host_bytes == 0)
+        return CLI_OK;
+    /* Memory is not what is wrong then, and nothing is allocated. */
+    if (!need->allow_long && info.context_length && need->canvas > (size_t)info.context_length)
         return CLI_OK;
     total = memory_total(need, info.host_bytes);
     /* What sessions hold is no longer available, but theirs. */

@@ -16,6 +16,8 @@ struct memory_need {
     uint64_t held;               /* bytes that their workspaces take already */
     bool cached, guided;         /* options that make it larger */
     bool force;
+    bool
+        allow_long; /* else a canvas beyond the model's context length is the library's to refuse */
 };
 
 /* That of a generation by one session, not forced. */

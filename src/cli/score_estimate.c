@@ -102,6 +102,7 @@ static int check_memory(const struct opts *opts, const struct dllm_engine *engin
         .held = dllm_session_workspace_bytes(session),
         .guided = options->cfg_scale > 0,
         .force = opts->values[SCORE_FORCE].given,
+        .allow_long = options->allow_long,
     };
 
     return memory_check(engine, &need);

@@ -1,5 +1,11 @@
 Runs that fail: exit code 1, or 2 where an option does not fit the model.
 
+# A text far too long is one for the context length, not for more memory.
+$ head -c 4000000 /dev/zero | tr '\0' a > big; dllm run --prompt-file big -n 4; dllm score --prompt-tokens "$(seq -s, 600)" --answer a
+! error: the canvas (prompt, generated positions and suffix) has 4000014 positions, but the model's context length is 512; shorten it, or permit it with --allow-long (allow_long)
+! error: the canvas (prompt, generated positions and suffix) has 601 positions, but the model's context length is 512; shorten it, or permit it with --allow-long (allow_long)
+= 2
+
 # What is no model.
 $ dllm run -m none.gguf hi
 ! error: there is no file "none.gguf"; the model must be the path of a GGUF file, OWNER/NAME[:QUANT] at the hub, llada, dream, or demo, the built-in one

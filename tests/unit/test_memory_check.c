@@ -145,7 +145,8 @@ static int check(const struct dllm_engine *engine, const struct memory_need *nee
 }
 
 /* What fits with its last byte, and what does not by one; sessions that are there
- * already count once; the message names what makes it smaller. */
+ * already count once; the message names what makes it smaller. A canvas that the model's context
+ * length forbids is not told to be one of memory. */
 static void test_refusal(void **state)
 {
     const uint64_t gib = 1 << 30;
@@ -173,6 +174,10 @@ static void test_refusal(void **state)
     assert_non_null(strstr(capture.message, "(--cache none), no guidance (--cfg-scale 0), or"));
     need.force = true;
     assert_int_equal(check(engine, &need, gib, &capture), CLI_OK);
+    need = (struct memory_need){.canvas = (size_t)info.context_length + 1, .workspace = gib};
+    assert_int_equal(check(engine, &need, gib, &capture), CLI_OK);
+    need.allow_long = true;
+    assert_int_equal(check(engine, &need, gib, &capture), CLI_FAILURE);
     dllm_engine_close(engine);
 }
 
