@@ -124,6 +124,17 @@ static void keep_files(const struct opt_value *values)
             out_file_keep(values[files[i]].text);
 }
 
+/* A file that cannot be written is told before the questions are asked, which may take hours. */
+static int check_json_file(const struct opt_value *values)
+{
+    struct out_file file;
+    int code = values[EVAL_JSON].given ? out_file_open(&file, values[EVAL_JSON].text) : CLI_OK;
+
+    if (!code && values[EVAL_JSON].given)
+        out_file_discard(&file);
+    return code;
+}
+
 static int evaluate(const struct opts *opts)
 {
     const struct opt_value *values = opts->values;
@@ -139,6 +150,8 @@ static int evaluate(const struct opts *opts)
     if (!code)
         code = eval_log_open(values[EVAL_RESULTS].text, &arms, &questions, &log);
     keep_files(values);
+    if (!code)
+        code = check_json_file(values);
     if (!code)
         code = eval_ask_all(&log);
     if (code == CLI_INTERRUPTED && values[EVAL_RESULTS].given)

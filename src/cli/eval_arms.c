@@ -2,6 +2,7 @@
 #include "eval_arms.h"
 
 #include "out.h"
+#include "prompt.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -165,14 +166,19 @@ int eval_arms_add(struct eval_arms *arms, const char *text, const char *common)
 
 int eval_arms_load(struct eval_arms *arms, const char *path, const char *common)
 {
+    struct dllm_text text;
     json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error), *options;
+    json_t *root, *options;
     const char *name;
-    int code = CLI_OK;
+    int code = prompt_read_file(path, &text);
 
+    if (code)
+        return code;
+    root = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &error);
+    dllm_text_free(&text);
     if (!root)
-        return cli_fail(CLI_FAILURE, "\"%s\": %s (line %d)", path, out_json_problem(&error),
-                        error.line);
+        return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", path,
+                        error.line, error.column, out_json_problem(&error));
     if (!json_is_object(root))
         code = cli_fail(CLI_FAILURE, "\"%s\" must hold one object, {\"NAME\": \"OPTIONS\", ...}",
                         path);

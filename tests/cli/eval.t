@@ -45,6 +45,27 @@ $ printf '%s\n' '{"question": "1?", "answer": "x"}' '{"question": "2?", "answer"
 |~ other      0 of 1 *
 
 # What is wrong with the arms is said before anything is asked.
+$ dllm eval - --arms none.json
+! error: "none.json" could not be read: No such file or directory
+= 1
+$ echo '{"a": -n}' > arms.json; dllm eval - --arms arms.json
+! error: "arms.json" is not valid JSON: line 1, column 7: invalid token near '-'
+= 1
+
+# So is a file for the numbers that cannot be written, which would be found after hours of answers.
+$ mkdir d; echo '{"question": "1?", "answer": "x"}' > q; dllm eval q --json d -r r --arm "a: -n 2"; echo $?; wc -l < r
+> dllm eval q --json none/x -r r --arm "a: -n 2"; echo $?; wc -l < r; dllm eval q --json n -r r --arm "a: -n 2" | wc -l; ls
+| 1
+| 0
+| 1
+| 0
+| 2
+| d
+| n
+| q
+| r
+! error: "d" exists and is not a regular file; choose another name
+! error: "none/x" could not be opened for writing: No such file or directory
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -a "a: --stepz 3"
 ! error: arm "a": unknown option --stepz; did you mean --steps?
 = 2
