@@ -177,6 +177,27 @@ static bool model_done(const struct eval_arms *arms, int arm)
     return false;
 }
 
+/* A model that cannot be read is told before those in front of it are asked, which may take hours.
+ */
+static int check_models(const struct eval_arms *arms)
+{
+    struct dllm_error error = {0};
+    int code = CLI_OK;
+
+    for (int arm = 0; !code && arm < arms->count; arm++) {
+        const char *path = arms->list[arm].model;
+        struct dllm_file *file;
+
+        if (model_done(arms, arm) || (code = cli_find_model(&path, arms->list[arm].pull)))
+            continue;
+        if (dllm_file_open(path, &file, &error))
+            code = cli_fail_error(&error);
+        else
+            dllm_file_close(file);
+    }
+    return code;
+}
+
 static int count_missing(const struct eval_log *log)
 {
     int missing = 0;
@@ -194,6 +215,8 @@ int eval_ask_all(struct eval_log *log)
 
     if (asking.todo == 0)
         return CLI_OK;
+    if ((code = check_models(log->arms)))
+        return code;
     asking.sessions = calloc((size_t)log->arms->count, sizeof(struct dllm_session *));
     if (!asking.sessions)
         return cli_fail(CLI_FAILURE, "out of memory");

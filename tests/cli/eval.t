@@ -52,6 +52,16 @@ $ echo '{"a": -n}' > arms.json; dllm eval - --arms arms.json
 ! error: "arms.json" is not valid JSON: line 1, column 7: invalid token near '-'
 = 1
 
+# So is a model that is not there, or not whole, behind one that is.
+$ echo '{"question": "1?", "answer": "x"}' > q; head -c 5000 "$models/llada-Q4_K_M.gguf" > cut.gguf
+> for m in none.gguf cut.gguf; do dllm eval q -r r -a "a: -n 2" -a "b: -n 2 -m $m"; echo $?; wc -l < r; done
+| 1
+| 0
+| 1
+| 0
+! error: there is no file "none.gguf"; the model must be the path of a GGUF file, OWNER/NAME[:QUANT] at the hub, llada, dream, or demo, the built-in one
+!~ error: cut.gguf: *the file is cut *
+
 # So is a file for the numbers that cannot be written, which would be found after hours of answers.
 $ mkdir d; echo '{"question": "1?", "answer": "x"}' > q; dllm eval q --json d -r r --arm "a: -n 2"; echo $?; wc -l < r
 > dllm eval q --json none/x -r r --arm "a: -n 2"; echo $?; wc -l < r; dllm eval q --json n -r r --arm "a: -n 2" | wc -l; ls
