@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct parser {
     struct opts *opts;
@@ -61,19 +62,43 @@ static bool report_synonym(struct opts *opts, const char *dashes, const char *na
     return *ours;
 }
 
+/* An operand that was given as if it were an option, --file for FILE; false if it is none. */
+static bool report_operand(struct opts *opts, const char *dashes, const char *name)
+{
+    for (int i = 0; i < opts->table->count; i++) {
+        const struct opt *option = &opts->table->options[i];
+        if (!opts_has(opts->table, i) || option->kind != OPT_OPERAND ||
+            strcasecmp(option->name, strcmp(name, "m") == 0 ? "model" : name) != 0)
+            continue;
+        opts_problem(opts, "unknown option %s%s; %s is given without one: dllm %s %s", dashes, name,
+                     option->name, opts->table->command, opts->table->usage);
+        return true;
+    }
+    return false;
+}
+
+/* An option of the command that shares the list, which this one has not. */
+static bool is_absent(const struct opt_table *table, const char *name)
+{
+    for (int i = 0; i < table->count; i++)
+        if (!opts_has(table, i) && strcmp(table->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void report_unknown(struct opts *opts, const char *name)
 {
     const char *names[OPT_LIMIT + 1];
     const char *near;
 
-    if (report_synonym(opts, "--", name))
+    if (report_synonym(opts, "--", name) || report_operand(opts, "--", name))
         return;
     for (int i = 0; i < opts->table->count; i++)
         names[i] = opts->table->options[i].kind == OPT_OPERAND || !opts_has(opts->table, i)
                        ? NULL
                        : opts->table->options[i].name;
     names[opts->table->count] = "help";
-    near = opts_suggest(name, names, opts->table->count + 1);
+    near = is_absent(opts->table, name) ? NULL : opts_suggest(name, names, opts->table->count + 1);
     if (near)
         opts_problem(opts, "unknown option --%s; did you mean --%s?", name, near);
     else if (name[0] && !name[1] && find_letter(opts->table, name[0]) >= 0)
@@ -177,7 +202,8 @@ static bool report_single_dash(struct parser *parser, const char *argument)
         return false;
     snprintf(name, sizeof name, "%.*s", (int)length, argument);
     if (length == 1 || find_long(table, name, length) < 0)
-        return report_synonym(parser->opts, "-", name);
+        return report_synonym(parser->opts, "-", name) ||
+               (length == 1 && report_operand(parser->opts, "-", name));
     opts_problem(parser->opts, "unknown option -%s; did you mean --%s?", name, name);
     return true;
 }

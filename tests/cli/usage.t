@@ -93,6 +93,23 @@ $ dllm run -nvalue hi
 ! error: --max-tokens needs a whole number from 1 to 1000000, not "value"
 = 2
 
+# What stands without an option is no reason to look for one; nor are options of run that chat has not.
+$ dllm inspect -m none.gguf
+! error: unknown option -m; MODEL is given without one: dllm inspect MODEL [options]
+= 2
+$ dllm pull --model llada
+! error: unknown option --model; MODEL is given without one: dllm pull MODEL [options]
+= 2
+$ dllm quantize none.gguf out.gguf --type=Q4_K_M
+! error: unknown option --type; TYPE is given without one: dllm quantize IN OUT TYPE [options]
+= 2
+$ dllm chat --prompt hi
+! error: unknown option --prompt; "dllm help chat" lists the options
+= 2
+$ dllm tokenize -x hi
+! error: unknown option -x; "dllm help tokenize" lists the options
+= 2
+
 # Given twice, under the same or another spelling.
 $ dllm run -m none.gguf --steps 4 --steps=4 hi
 ! error: --steps is given more than once; give it once
