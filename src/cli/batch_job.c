@@ -12,6 +12,8 @@ static void parse(struct batch_job *job, const char *line, size_t size)
     json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &where);
     json_t *id = json_object_get(object, "id");
 
+    if (json_is_null(id)) /* left out, as any field that is null */
+        id = NULL;
     if (!object)
         snprintf(job->problem, sizeof job->problem, "the line is not valid JSON: column %d: %s",
                  where.column, out_json_problem(&where));

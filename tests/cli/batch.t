@@ -78,6 +78,15 @@ $ cat > in.jsonl <<'J'
 | 20 20 the canvas (prompt, generated positions and suffix) has 5011 positions, but the model's context length is 512; shorten it, or permit it with "allow_long" (allow_long)
 | 21 "b" 85
 
+# A field that is null is left out, the id too, as tables are written by other programs.
+$ printf '%s\n' '{"id": null, "prompt": "What is 27 + 58?", "steps": null}' '{"id": "b", "prompt": "What is 27 + 58?"}' > in.jsonl
+> dllm run --input in.jsonl -n 8 -o o.jsonl 2> /dev/null; grep -o '^{"id": [^,]*\|"text": [^,]*' o.jsonl; dllm run --input in.jsonl -n 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'
+| {"id": 1
+| "text": "85"
+| {"id": "b"
+| "text": "85"
+| 0 answered, 0 failed, 2 there already
+
 # A message names the line's fields, and what comes from the command line as it stands there.
 $ printf '%s\n' '{"prompt": "x", "alg_temp": 1}' '{"prompt": "x", "alg_temp": 1, "remasking": "random"}' > in.jsonl
 > dllm run --input in.jsonl --remasking random 2> /dev/null | sed 's/.*"error": //'
