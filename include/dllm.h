@@ -217,7 +217,7 @@ struct dllm_quantize_progress {
 };
 
 struct dllm_quantize_options {
-    const char *type; /* Q8_0, Q6_K, Q5_K, Q4_K, or the mixes Q5_K_M and Q4_K_M */
+    const char *type; /* Q8_0, Q6_K, Q5_K, Q4_K, or the mixes Q5_K_M and Q4_K_M; or q8_0 */
     int threads;      /* up to 1024; 0: the cores this process may use */
     /* Takes the next bytes of the new file, which are valid until it returns; false: they could
      * not be written. */

@@ -104,10 +104,10 @@ static int quantize_to(struct sink *sink, const char *in, const struct opts *opt
     return code;
 }
 
-/* Whether the library knows the type: before a file is opened. */
+/* Whether the library knows the type, whatever the case of its letters: before a file is opened. */
 static bool is_type(const char *type)
 {
-    const char *names = dllm_quantize_types(), *found = strstr(names, type);
+    const char *names = dllm_quantize_types(), *found = strcasestr(names, type);
     size_t size = strlen(type);
 
     while (found && size) {
@@ -115,7 +115,7 @@ static bool is_type(const char *type)
 
         if (starts && (found[size] == ',' || found[size] == 0))
             return true;
-        found = strstr(found + 1, type);
+        found = strcasestr(found + 1, type);
     }
     return false;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct quantize_mix mixes[] = {
     {"Q8_0", DTYPE_Q8_0, DTYPE_Q8_0, 7},    {"Q6_K", DTYPE_Q6_K, DTYPE_Q6_K, 18},
@@ -16,7 +17,7 @@ static const struct quantize_mix mixes[] = {
 const struct quantize_mix *quantize_mix_find(const char *name)
 {
     for (size_t i = 0; i < ARRAY_COUNT(mixes); i++)
-        if (strcmp(mixes[i].name, name) == 0)
+        if (strcasecmp(mixes[i].name, name) == 0)
             return &mixes[i];
     return NULL;
 }

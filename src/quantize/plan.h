@@ -14,7 +14,7 @@ struct quantize_mix {
     uint32_t file_type;    /* general.file_type of the format */
 };
 
-/* The mix of that name, NULL if there is none. */
+/* The mix of that name, whatever the case of its letters; NULL if there is none. */
 const struct quantize_mix *quantize_mix_find(const char *name);
 
 /* All names, "Q8_0, Q6_K, ...": for messages. */

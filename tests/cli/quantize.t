@@ -1,11 +1,11 @@
 f32_file.sh writes a file of one F32 matrix, 4 rows of 64 zeros.
 
-$ "$tests/f32_file.sh" > f32.gguf; dllm quantize f32.gguf q8.gguf Q8_0; dllm inspect q8.gguf | grep -c Q8_0
+$ "$tests/f32_file.sh" > f32.gguf; dllm quantize f32.gguf q8.gguf q8_0; dllm inspect q8.gguf | grep -c Q8_0
 > ls
 | 2
 | f32.gguf
 | q8.gguf
-! Q8_0: 1 tensors, 1.00 KiB before, 448 bytes after
+! q8_0: 1 tensors, 1.00 KiB before, 448 bytes after
 
 # What was quantized is not quantized again, and nothing is left behind.
 $ "$tests/f32_file.sh" > f32.gguf; dllm quantize f32.gguf q8.gguf Q8_0 -t 1 2>/dev/null
