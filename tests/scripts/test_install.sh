@@ -53,6 +53,10 @@ for command in $("$prefix/bin/dllm" help | sed -nE 's/^  ([a-z]+) .*/\1/p' | gre
     done
 done
 expect "the manual page has every option" test -z "${missing:-}"
+for variable in $(grep -rhoE 'getenv\("[A-Z_]+' src | sed 's/.*"//' | grep -vxE 'HOME|PATH'); do
+    grep -qw "$variable" "$page" || unnamed="${unnamed:-} $variable"
+done
+expect "the manual page has every variable of the environment" test -z "${unnamed:-}"
 
 # Completions, as the shells offer them.
 bash_offers() { bash tests/scripts/complete.bash "$prefix/share/bash-completion/completions/dllm" "$@"; }
