@@ -1,6 +1,8 @@
 /*
  * emu_math.h: intrinsics of one thread. Where the card approximates (rsqrtf,
- * __expf, __fdividef) this is the rounded exact value: compare with a bound.
+ * __fdividef) this is the rounded exact value: compare with a bound. Exponentials
+ * and logarithms are off, one way or the other, by what CUDA's programming guide
+ * allows them: a result must not depend on the C library's last bits.
  */
 #pragma once
 
@@ -32,10 +34,38 @@ inline float reciprocal_root(float x)
 {
     return float(1.0 / std::sqrt(double(x)));
 }
+
+/* y, but for values that no card misses some units in the last place up or down, as x has it. */
+template <class Float> inline Float off_by(int units, Float y, Float x)
+{
+    const unsigned long long bits = bits_as<unsigned long long>(double(x));
+    const bool up = bits * 0x9e3779b97f4a7c15ull >> 63;
+    for (int i = 0; i < units && y != 0 && x != 0 && y != 1 && std::isfinite(y); i++)
+        y = std::nextafter(y, Float(up ? INFINITY : -INFINITY));
+    return y;
+}
+
+inline float card_expf(float x)
+{
+    return off_by(2, std::exp(x), x);
+}
+
+inline float card_logf(float x)
+{
+    return off_by(1, std::log(x), x);
+}
+
+inline double card_log(double x)
+{
+    return off_by(1, std::log(x), x);
+}
 } // namespace emu
 
 /* Names that glibc declares for itself, or will: macros, not functions. */
 #define rsqrtf   emu::reciprocal_root
+#define expf     emu::card_expf
+#define logf     emu::card_logf
+#define log      emu::card_log
 #define __expf   expf
 #define __exp10f exp10f
 #define __logf   logf

@@ -119,6 +119,6 @@ template <int N> PTX_FN void cp_async_wait()
 
 PTX_FN float ex2(float x)
 {
-    const float y = exp2f(x);
+    const float y = emu::off_by(2, exp2f(x), x);
     return y < 0x1p-126f ? 0.0f : y;
 }

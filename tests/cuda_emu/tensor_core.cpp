@@ -1,10 +1,17 @@
 /*
  * tensor_core.cpp: mma and ldmatrix with the fragment layouts of the PTX ISA
- * (kernels/cuda/ptx.cuh shows them). The card's order of float sums is not
- * published: compare with a bound.
+ * (kernels/cuda/ptx.cuh shows them).
+ *
+ * Sums of floats are as rough as measurements found them on the roughest card from 8.0 on, an
+ * A100 (Fasi et al., "Numerical behavior of NVIDIA tensor cores", 2021; Khattak and Mikaitis,
+ * "Accurate models of NVIDIA tensor cores", 2025): eight products and the sum so far are cut
+ * off 24 bits below the largest exponent among them and added up, and the result is cut to
+ * f32. Other cards take sixteen products at once, with a bit more: compare with a bound.
  */
 #include "emu_internal.h"
 #include "emu_ptx.h"
+
+#include <algorithm>
 
 namespace emu
 {
@@ -14,14 +21,14 @@ static const MmaRegisters &registers(void **arguments, int lane)
 }
 
 /* The product of a lane's four elements of D: a [16][K], b [8][K], both row by row along k. */
-template <class Sum, class Element, int K>
-static void multiply(void **arguments, const Element (&a)[16][K], const Element (&b)[8][K])
+template <int K>
+static void multiply(void **arguments, const int8_t (&a)[16][K], const int8_t (&b)[8][K])
 {
     for (int lane = 0; lane < 32; lane++) {
-        Sum *d = static_cast<Sum *>(registers(arguments, lane).d);
+        int *d = static_cast<int *>(registers(arguments, lane).d);
         for (int i = 0; i < 4; i++) {
-            const Element *row = a[lane / 4 + (i >> 1) * 8], *column = b[lane % 4 * 2 + (i & 1)];
-            Sum sum = 0;
+            const int8_t *row = a[lane / 4 + (i >> 1) * 8], *column = b[lane % 4 * 2 + (i & 1)];
+            int sum = 0;
             for (int k = 0; k < K; k++)
                 sum += row[k] * column[k];
             d[i] += sum;
@@ -45,7 +52,7 @@ template <int K> static void mma_s8(void **arguments)
         for (int i = 0; i < K / 4; i++)
             b[group][column + (i & 3) + (i >> 2) * 16] = byte_of(r.b, i);
     }
-    multiply<int>(arguments, a, b);
+    multiply(arguments, a, b);
 }
 
 void mma_s8_k32(unsigned, void **arguments)
@@ -58,46 +65,129 @@ void mma_s8_k16(unsigned, void **arguments)
     mma_s8<16>(arguments);
 }
 
-/* Half of a register to float; a table, since the conversion of CUDA's header is slow on a CPU. */
-static float half_value(uint32_t bits)
+/* A float as mantissa * 2^(exponent - ONE_BITS), not finite: mantissa 0 and no exponent. */
+struct Operand {
+    int mantissa, exponent;
+    float value;
+};
+constexpr int ONE_BITS = 10, NOT_FINITE = 1 << 20, ZERO = -(1 << 20);
+
+/* Of a format of 16 bits with so many bits of mantissa. */
+static Operand make_operand(uint32_t bits, int mantissa_bits, float value)
 {
-    static const std::vector<float> table = [] {
-        std::vector<float> values(65536);
-        for (uint32_t i = 0; i < 65536; i++)
-            values[i] = __half2float(__ushort_as_half(static_cast<unsigned short>(i)));
-        return values;
-    }();
+    const int fields = int(bits & 0x7fff) >> mantissa_bits, bias = (1 << (14 - mantissa_bits)) - 1;
+    const int fraction = int(bits) & ((1 << mantissa_bits) - 1);
+    const int mantissa = (fields ? fraction | 1 << mantissa_bits : fraction)
+                         << (ONE_BITS - mantissa_bits);
+    if (!std::isfinite(value))
+        return {0, NOT_FINITE, value};
+    return {bits & 0x8000 ? -mantissa : mantissa, (fields ? fields : 1) - bias, value};
+}
+
+static std::vector<Operand> make_operands(int mantissa_bits, float (*value_of)(uint32_t))
+{
+    std::vector<Operand> operands;
+    for (uint32_t bits = 0; bits < 65536; bits++)
+        operands.push_back(make_operand(bits, mantissa_bits, value_of(bits)));
+    return operands;
+}
+
+static const Operand &half_operand(uint32_t bits)
+{
+    static const std::vector<Operand> table = make_operands(10, [](uint32_t half) {
+        return __half2float(__ushort_as_half(static_cast<unsigned short>(half)));
+    });
     return table[bits & 0xffff];
 }
 
-static float bfloat_value(uint32_t bits)
+static const Operand &bfloat_operand(uint32_t bits)
 {
-    return bits_as<float>(bits << 16);
+    static const std::vector<Operand> table =
+        make_operands(7, [](uint32_t half) { return bits_as<float>(half << 16); });
+    return table[bits & 0xffff];
 }
 
-template <class Convert> static void mma_16_bits(void **arguments, Convert convert)
+/* x * 2^bits, towards zero. */
+static int64_t shifted(int64_t x, int bits)
 {
-    float a[16][16], b[8][16];
+    if (bits >= 0)
+        return x << bits;
+    return bits < -62 ? 0 : x < 0 ? -(-x >> -bits) : x >> -bits;
+}
+
+/* To the nearest float that is not larger. */
+static float cut_to_float(double x)
+{
+    const float nearest = float(x);
+    return std::fabs(double(nearest)) > std::fabs(x) && std::isfinite(nearest)
+               ? std::nextafterf(nearest, 0)
+               : nearest;
+}
+
+constexpr int SUMMED_AT_ONCE = 8, KEPT_BITS = 24;
+
+static float sum_of_floats(float sum, const Operand *a, const Operand *b)
+{
+    for (int k = 0; k < SUMMED_AT_ONCE; k++)
+        sum += a[k].value * b[k].value;
+    return sum;
+}
+
+/* sum + a . b, as the head of the file says. */
+static float add_products(float sum, const Operand *a, const Operand *b)
+{
+    int exponent, top = ZERO;
+    const auto mantissa = int64_t(std::ldexp(std::frexp(double(sum), &exponent), KEPT_BITS));
+    for (int k = 0; k < SUMMED_AT_ONCE; k++) {
+        const int product = a[k].exponent + b[k].exponent;
+        top = std::max(top, a[k].value != 0 && b[k].value != 0 ? product : ZERO);
+        if (product >= NOT_FINITE / 2)
+            return sum_of_floats(sum, a, b);
+    }
+    if (!std::isfinite(sum))
+        return sum_of_floats(sum, a, b);
+    top = std::max(top, sum != 0 ? exponent - 1 : ZERO);
+    int64_t total = shifted(mantissa, exponent - top);
+    for (int k = 0; k < SUMMED_AT_ONCE; k++)
+        total += shifted(int64_t(a[k].mantissa) * b[k].mantissa,
+                         a[k].exponent + b[k].exponent - top + KEPT_BITS - 2 * ONE_BITS);
+    return cut_to_float(std::ldexp(double(total), top - KEPT_BITS));
+}
+
+static void multiply_floats(void **arguments, const Operand (&a)[16][16], const Operand (&b)[8][16])
+{
+    for (int lane = 0; lane < 32; lane++) {
+        float *d = static_cast<float *>(registers(arguments, lane).d);
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 16; k += SUMMED_AT_ONCE)
+                d[i] = add_products(d[i], a[lane / 4 + (i >> 1) * 8] + k,
+                                    b[lane % 4 * 2 + (i & 1)] + k);
+    }
+}
+
+static void mma_16_bits(void **arguments, const Operand &(*operand)(uint32_t))
+{
+    Operand a[16][16], b[8][16];
     for (int lane = 0; lane < 32; lane++) {
         const MmaRegisters &r = registers(arguments, lane);
         const int group = lane / 4, column = lane % 4 * 2;
         for (int i = 0; i < 8; i++)
             a[group + (i >> 1 & 1) * 8][column + (i & 1) + (i >> 2) * 8] =
-                convert(r.a[i >> 1] >> 16 * (i & 1));
+                operand(r.a[i >> 1] >> 16 * (i & 1));
         for (int i = 0; i < 4; i++)
-            b[group][column + (i & 1) + (i >> 1) * 8] = convert(r.b[i >> 1] >> 16 * (i & 1));
+            b[group][column + (i & 1) + (i >> 1) * 8] = operand(r.b[i >> 1] >> 16 * (i & 1));
     }
-    multiply<float>(arguments, a, b);
+    multiply_floats(arguments, a, b);
 }
 
 void mma_f16_k16(unsigned, void **arguments)
 {
-    mma_16_bits(arguments, half_value);
+    mma_16_bits(arguments, half_operand);
 }
 
 void mma_bf16_k16(unsigned, void **arguments)
 {
-    mma_16_bits(arguments, bfloat_value);
+    mma_16_bits(arguments, bfloat_operand);
 }
 
 /* Shared memory serves the 8 rows of a matrix at once when they lie in 8 different groups of 4

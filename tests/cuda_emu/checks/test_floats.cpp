@@ -1,8 +1,10 @@
 /*
  * test_floats.cpp: conversions of 16-bit floats, by CUDA's headers or by those
  * that stand in for them, against the definition of the formats. Both must agree,
- * so that kernels compute the same with and without the toolkit.
+ * so that kernels compute the same with and without the toolkit. And sums of the
+ * tensor cores, which are no better than a card's.
  */
+#include "cuda_probe.h"
 #include "device_test.h"
 
 #include <cstring>
@@ -110,4 +112,31 @@ DEVICE_TEST(floats_to_bfloats)
 {
     check_narrowing(bfloat_format,
                     [](float x) { return uint16_t(__bfloat16_as_ushort(__float2bfloat16_rn(x))); });
+}
+
+/* C[0][0] of an f16 mma whose A[0][k] is 2^-12, but at k = 7, where it is 1, and whose B[k][0] is
+ * `other` for k < 7 and 1 for k = 7; all else is 0. */
+static float sum_of_eight(double other)
+{
+    std::vector<uint32_t> in(192);
+    for (int k = 0; k < 8; k++) {
+        const uint32_t shift = k % 2 ? 16 : 0;
+        in[size_t(k / 2 * 4)] |= uint32_t(to_half(k == 7 ? 1 : 0x1p-12)) << shift;
+        in[size_t(128 + k / 2 * 2)] |= uint32_t(to_half(k == 7 ? 1 : other)) << shift;
+    }
+    DeviceArray<uint32_t> input(in), output(128);
+    succeed(cuda_probe_run(output.data, input.data, CUDA_PROBE_MMA_F16, nullptr), "cuda_probe_run");
+    float sum;
+    const uint32_t bits = output.get()[0];
+    memcpy(&sum, &bits, sizeof sum);
+    return sum;
+}
+
+/* Breaks if the emulated tensor cores are better than an A100's: rounding of the exact sums would
+ * give 1 + 2^-22 twice. */
+DEVICE_TEST(sums_of_tensor_cores_are_cut)
+{
+    const float low = sum_of_eight(0x1p-13), high = sum_of_eight(0x1p-12);
+    expect(low == 1, "seven times 2^-25 were not cut off: %.9g", double(low));
+    expect(high == 1 + 3 * 0x1p-23f, "seven times 2^-24 gave %.9g", double(high));
 }
