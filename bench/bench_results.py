@@ -131,7 +131,7 @@ def gpu_facts():
     run = subprocess.run([os.path.join(BUILD, "dllm"), "doctor"], capture_output=True, text=True)
     found = re.search(r"^GPU +\w+ +(.*)", run.stdout, re.M)
     text = found.group(1) if found else run.stderr.strip()
-    card = re.match(r"0: (.+), compute capability ([\d.]+), \S+ \S+ free of (\S+ \S+); "
+    card = re.match(r"0: (.+?), compute capability ([\d.]+), \S+ \S+ free of (\S+ \S+)(?:; .*)?; "
                     r"the driver has CUDA ([\d.]+), this build ([\d.]+)", text)
     if not card:
         print("nothing is measured: %s" % text)
