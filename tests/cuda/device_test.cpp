@@ -1,6 +1,10 @@
 /*
  * device_test.cpp: runs the tests that are linked in. Arguments pick those whose
  * names contain one of them; `list` shows all. Exit status 77: no GPU.
+ *
+ * When a kernel has done what no kernel may, every further call of its process
+ * fails: another process then runs the rest, from=NAME its first argument, and
+ * prints a count of its own.
  */
 #include "device_test.h"
 
@@ -8,6 +12,9 @@
 #include <cstring>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
 
 /* Of the emulator; without it: null. */
 extern "C" __attribute__((weak)) void emu_matrix_phases(unsigned long long *phases,
@@ -137,6 +144,61 @@ static bool chosen(const Test &test, int count, char **words)
             return true;
     return count == 0;
 }
+
+/* Whether this process can use the card no more. */
+static bool is_lost()
+{
+    const cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess)
+        printf("    the card fails from now on: %s\n", cudaGetErrorString(error));
+    return error != cudaSuccess;
+}
+
+/* The tests from this one on in a process of their own; whether all passed. */
+static bool run_elsewhere(const Test &first, int count, char **words)
+{
+    std::string from = std::string("from=") + first.name, name = "device_test";
+    std::vector<char *> arguments = {&name[0], &from[0]};
+    int status = 0;
+    pid_t child;
+    arguments.insert(arguments.end(), words, words + count);
+    arguments.push_back(nullptr);
+    return posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) ==
+               0 &&
+           waitpid(child, &status, 0) == child && status == 0;
+}
+
+static const Test *find_test(const char *name)
+{
+    const Test *test = tests;
+    while (test && strcmp(test->name, name))
+        test = test->next;
+    return test;
+}
+
+static const Test *next_chosen(const Test *test, int count, char **words)
+{
+    while (test && !chosen(*test, count, words))
+        test = test->next;
+    return test;
+}
+
+/* Runs those that words choose, from `test` on. */
+static int run_tests(const Test *test, int count, char **words)
+{
+    int passed = 0, failed = 0;
+    bool lost = false;
+    test = next_chosen(test, count, words);
+    while (test && !lost) {
+        const bool good = run_test(*test);
+        ++(good ? passed : failed);
+        lost = !good && is_lost();
+        test = next_chosen(test->next, count, words);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    const bool rest_passed = !test || run_elsewhere(*test, count, words);
+    return failed || !passed || !rest_passed;
+}
 } // namespace device_test
 
 int main(int argc, char **argv)
@@ -154,10 +216,7 @@ int main(int argc, char **argv)
         printf("no GPU: %s\n", cudaGetErrorString(error));
         return 77;
     }
-    int passed = 0, failed = 0;
-    for (const Test *test = tests; test; test = test->next)
-        if (chosen(*test, argc - 1, argv + 1))
-            ++(run_test(*test) ? passed : failed);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed || !passed;
+    if (argc > 1 && !strncmp(argv[1], "from=", 5))
+        return run_tests(find_test(argv[1] + 5), argc - 2, argv + 2);
+    return run_tests(tests, argc - 1, argv + 1);
 }

@@ -35,12 +35,28 @@ static int device_count()
     return int(environment("EMU_DEVICES", 1));
 }
 
+/* Launches so far; with number EMU_FAULT a kernel does what no kernel may. */
+static uint64_t launches;
+
+bool count_launch()
+{
+    return ++launches == environment("EMU_FAULT", 0);
+}
+
+static bool has_faulted()
+{
+    const uint64_t fault = environment("EMU_FAULT", 0);
+    return fault && launches >= fault;
+}
+
 /* What the real runtime says on such a machine. */
 static cudaError_t device_error()
 {
     if (driver_version() < CUDART_VERSION / 1000 * 1000)
         return cudaErrorInsufficientDriver;
-    return device_count() ? cudaSuccess : cudaErrorNoDevice;
+    if (device_count() == 0)
+        return cudaErrorNoDevice;
+    return has_faulted() ? cudaErrorIllegalAddress : cudaSuccess;
 }
 
 cudaError_t remember(cudaError_t error)

@@ -24,6 +24,7 @@ static const ErrorText errors[] = {
     ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     ERROR(cudaErrorNotReady, "device not ready"),
+    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     ERROR(cudaErrorHostMemoryAlreadyRegistered,
           "part or all of the requested memory range is already mapped"),
     ERROR(cudaErrorHostMemoryNotRegistered,

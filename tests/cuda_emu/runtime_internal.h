@@ -8,6 +8,7 @@
  *   EMU_DRIVER   the driver's version as cudaDriverGetVersion gives it, 0: no driver (the
  * runtime's) EMU_COMPUTE  compute capability, "86" (80) EMU_MEMORY   bytes of device memory (16 GB)
  *   EMU_SMEM     bytes of shared memory that a block may have (99 KB)
+ *   EMU_FAULT    the number of a launch whose kernel faults: every later call fails (none does)
  *
  * Where the real runtime promises less than it mostly does, this one does the least: a copy
  * from pageable memory may read it late; a kernel's code comes to the card with its first
@@ -117,6 +118,9 @@ cudaError_t load_kernel(const void *kernel, bool *first);
 
 /* How many have come. */
 size_t kernels_on_cards();
+
+/* Counts a launch; true: it is the one whose kernel faults, after which every call fails. */
+bool count_launch();
 
 /* Kernels and copies may touch device memory as long as one of these lives; other code faults. */
 class DeviceAccess

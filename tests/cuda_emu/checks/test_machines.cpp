@@ -6,6 +6,9 @@
 #include "forked.h"
 #include "probe_kernels.h"
 
+#include <cstring>
+#include <unistd.h>
+
 using namespace device_test;
 
 static int count_devices()
@@ -171,6 +174,47 @@ DEVICE_TEST(streams_belong_to_devices)
         },
         {{"EMU_DEVICES", "2"}});
     expect(outcome.status == 0, "status %d", outcome.status);
+}
+
+/* ---- A kernel that faults ---- */
+
+DEVICE_TEST(a_fault_stays)
+{
+    const Outcome outcome = run_forked(
+        [] {
+            DeviceArray<float> x(std::vector<float>(1));
+            const cudaError_t launched = launch_add(x.data, 1, 1, nullptr);
+            const cudaError_t waited = cudaDeviceSynchronize(), after = cudaSetDevice(0);
+            return launched == cudaSuccess && waited == after ? int(waited) : 1;
+        },
+        {{"EMU_FAULT", "1"}});
+    expect(outcome.status == cudaErrorIllegalAddress % 256, "status %d", outcome.status);
+}
+
+/* The program of another test beside this one, its output where a report is. */
+static int run_beside(const char *name)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 100);
+    if (length < 0)
+        return 1;
+    path[length] = 0;
+    strcpy(strrchr(path, '/') + 1, name);
+    dup2(2, 1);
+    execl(path, path, (char *)nullptr);
+    return 1;
+}
+
+/* Breaks if a fault takes other tests' results along, or hides its own. */
+DEVICE_TEST(tests_go_on_after_a_fault)
+{
+    const Outcome outcome = run_forked([] { return run_beside("test_ptx"); }, {{"EMU_FAULT", "4"}});
+    expect(outcome.status == 1, "status %d", outcome.status);
+    for (const char *line : {"\nmma_bf16\n", "FAILED: mma_bf16\n", "3 passed, 1 failed\n",
+                             "\nldmatrix_of_four\n", "\nex2_within_its_bound\n"})
+        expect(outcome.says(line), "no \"%s\" in:\n%s", line, outcome.report.c_str());
+    const size_t first = outcome.report.find("\nmma_bf16\n");
+    expect(outcome.report.find("\nmma_bf16\n", first + 1) == std::string::npos, "run twice");
 }
 
 /* That misuse of the runtime ends with this report. */
