@@ -723,11 +723,12 @@ DLLM_API int dllm_product_threads(const struct dllm_product *product);
 /* As dllm_engine_bandwidth. */
 DLLM_API double dllm_product_bandwidth(struct dllm_product *product);
 
-/* One product with the next matrix; on a GPU from the call to the result, its launch
- * included. *ceiling (may be NULL) is as from dllm_engine_ceiling, the mean of just before
- * and just after; 0 with F32 weights on a GPU, and with CPU level ref. A GPU that failed is not
- * told of: the numbers are then no measurement. */
-DLLM_API struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling);
+/* One product with the next matrix into *out; on a GPU from the call to the result, its
+ * launch included. *ceiling (may be NULL) is as from dllm_engine_ceiling, the mean of just
+ * before and just after; 0 with F32 weights on a GPU, and with CPU level ref.
+ * DLLM_ERROR_DEVICE where the GPU fails: nothing was measured then. */
+DLLM_API enum dllm_status dllm_product_run(struct dllm_product *product, struct dllm_products *out,
+                                           double *ceiling, struct dllm_error *error);
 
 /* ----------------------------------------------------------------- GPUs --- */
 

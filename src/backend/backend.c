@@ -75,9 +75,9 @@ bool backend_is_host(const struct backend *backend)
     return backend->ops->is_host;
 }
 
-void backend_wait(struct backend *backend)
+enum dllm_status backend_wait(struct backend *backend, struct dllm_error *error)
 {
-    backend->ops->wait(backend);
+    return backend->ops->wait(backend, error);
 }
 
 enum dllm_status backend_reserve(struct backend *backend, const struct backend_limits *limits,

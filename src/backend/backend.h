@@ -70,8 +70,8 @@ bool backend_fits(struct backend *backend, const struct backend_constants *const
 /* Whether constants are read where they are. */
 bool backend_is_host(const struct backend *backend);
 
-/* Waits until all operations are done. */
-void backend_wait(struct backend *backend);
+/* Waits until all operations are done; DLLM_ERROR_DEVICE: one has failed. */
+enum dllm_status backend_wait(struct backend *backend, struct dllm_error *error);
 
 const char *backend_device_name(const struct backend *backend); /* "cpu" */
 const char *backend_level_name(const struct backend *backend);  /* "avx512vnni" */

@@ -247,9 +247,11 @@ static bool fits(struct backend *base, const struct backend_constants *constants
 }
 
 /* An operation is done when its call returns. */
-static void wait_for_nothing(struct backend *base)
+static enum dllm_status wait_for_nothing(struct backend *base, struct dllm_error *error)
 {
     (void)base;
+    (void)error;
+    return DLLM_OK;
 }
 
 /* Operations are done, not queued: there is nothing to record. */

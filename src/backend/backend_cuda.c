@@ -13,7 +13,8 @@ enum { LEAST_CAPABILITY = 80 };
 
 bool gpu_ready(struct gpu_backend *backend)
 {
-    gpu_check(backend, cudaSetDevice(backend->device), "choice of the device");
+    /* One that was chosen before fails for what ran on it since. */
+    gpu_check(backend, cudaSetDevice(backend->device), "computation");
     return backend->fault == cudaSuccess;
 }
 
@@ -109,12 +110,12 @@ static void buffer_write(struct backend *base, struct backend_buffer *buffer, in
     gpu_check(backend, cudaStreamSynchronize(backend->stream), "writing of a buffer");
 }
 
-static void wait_for_stream(struct backend *base)
+static enum dllm_status wait_for_stream(struct backend *base, struct dllm_error *error)
 {
     struct gpu_backend *backend = gpu_of(base);
 
-    if (gpu_ready(backend))
-        gpu_check(backend, cudaStreamSynchronize(backend->stream), "computation");
+    gpu_ready(backend);
+    return gpu_finish(backend, error);
 }
 
 /* --- room --- */

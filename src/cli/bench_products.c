@@ -144,25 +144,36 @@ static int add_result(struct product_bench *bench, const struct dllm_product *pr
     return cli_fail(CLI_FAILURE, "out of memory");
 }
 
+static int sample_product(struct product_bench *bench, struct dllm_product *product,
+                          struct bench_samples *samples)
+{
+    struct dllm_products run;
+    struct dllm_error error;
+    double ceiling;
+
+    bench_progress(dllm_type_name(bench->options.type), samples->count + 1, bench->reps);
+    if (dllm_product_run(product, &run, &ceiling, &error))
+        return cli_fail_error(&error);
+    bench_values(samples, BENCH_SECONDS)[samples->count] = run.seconds;
+    bench_put_products(samples, &run, (struct bench_ceilings){ceiling, bench->bandwidth});
+    samples->count++;
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
 static int measure(struct product_bench *bench, struct dllm_product *product,
                    struct bench_samples *samples)
 {
-    dllm_product_run(product, NULL);
-    bench->bandwidth = dllm_product_bandwidth(product);
-    while (samples->count < bench->reps) {
-        double ceiling;
-        struct dllm_products run;
+    struct dllm_products first;
+    struct dllm_error error;
+    int code = CLI_OK;
 
-        bench_progress(dllm_type_name(bench->options.type), samples->count + 1, bench->reps);
-        run = dllm_product_run(product, &ceiling);
-        bench_values(samples, BENCH_SECONDS)[samples->count] = run.seconds;
-        bench_put_products(samples, &run, (struct bench_ceilings){ceiling, bench->bandwidth});
-        samples->count++;
-        if (cli_interrupted())
-            break;
-    }
+    if (dllm_product_run(product, &first, NULL, &error))
+        return cli_fail_error(&error);
+    bench->bandwidth = dllm_product_bandwidth(product);
+    while (samples->count < bench->reps && !code)
+        code = sample_product(bench, product, samples);
     bench_progress(NULL, 0, 0);
-    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+    return code;
 }
 
 static int run_shape(struct product_bench *bench, const char *text)

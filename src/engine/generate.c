@@ -120,7 +120,7 @@ static enum dllm_status score(void *context, const struct denoise_request *reque
     placement_profile_reset(&session->place);
     start = clock_seconds();
     run_pass(session->forward, request);
-    backend_wait(session->place.main);
+    backend_wait(session->place.main, NULL); /* the picks tell what failed */
     body = placement_profile_read(&session->place);
     middle = clock_seconds();
     status = pick_all(generation, request, picks, error);

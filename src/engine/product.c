@@ -274,25 +274,39 @@ static void multiply(struct dllm_product *product)
     backend_matmul(product->backend, product->activations, &launch, 1);
 }
 
-struct dllm_products dllm_product_run(struct dllm_product *product, double *ceiling)
+/* Seconds of one product, waited for; what it read and computed is in the profile. */
+static enum dllm_status time_product(struct dllm_product *product, double *seconds,
+                                     struct dllm_error *error)
 {
-    uint32_t type = product->options.type;
-    struct backend_profile profile;
-    double start, seconds;
+    double start;
 
-    if (ceiling)
-        *ceiling = backend_ceiling(product->backend, type) / 2;
-    backend_wait(product->backend);
+    TRY(backend_wait(product->backend, error));
     backend_profile_reset(product->backend);
     start = clock_seconds();
     multiply(product);
-    backend_wait(product->backend);
-    seconds = clock_seconds() - start;
+    TRY(backend_wait(product->backend, error));
+    *seconds = clock_seconds() - start;
+    return DLLM_OK;
+}
+
+enum dllm_status dllm_product_run(struct dllm_product *product, struct dllm_products *out,
+                                  double *ceiling, struct dllm_error *error)
+{
+    uint32_t type = product->options.type;
+    struct backend_profile profile;
+    double seconds, before = 0;
+
+    *out = (struct dllm_products){0};
+    if (ceiling)
+        before = backend_ceiling(product->backend, type);
+    TRY(time_product(product, &seconds, error));
     profile = backend_profile_read(product->backend);
     if (backend_is_host(product->backend))
         seconds = profile.matmul;
     if (ceiling)
-        *ceiling += backend_ceiling(product->backend, type) / 2;
-    return (struct dllm_products){seconds, profile.int8_operations, profile.float_operations,
+        *ceiling = (before + backend_ceiling(product->backend, type)) / 2;
+    TRY(backend_wait(product->backend, error));
+    *out = (struct dllm_products){seconds, profile.int8_operations, profile.float_operations,
                                   profile.weight_bytes};
+    return DLLM_OK;
 }

@@ -217,7 +217,7 @@ static int run_together(void *context, void *const *jobs, int count)
     start = clock_seconds();
     lay_out(shared, jobs, count);
     forward_run(shared->forward, shared->canvases, shared->canvas_count);
-    backend_wait(engine->place.main);
+    backend_wait(engine->place.main, NULL); /* the picks tell what failed */
     middle = clock_seconds();
     pick_all(shared, jobs, count);
     add_times(shared, jobs, count, middle - start, clock_seconds() - middle);

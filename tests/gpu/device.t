@@ -172,6 +172,21 @@ $ EMU_MEMORY=12000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --devic
 !~ error: the GPU's memory is too small: * MB are needed now, *
 = 1
 
+# A kernel that does what none may: whatever is computed then fails, and nothing is measured.
+$ EMU_FAULT=20 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --device gpu
+! error: gpu:0 failed (computation: an illegal memory access was encountered, cudaErrorIllegalAddress); run again, and if it fails again compute on the CPU (--device cpu)
+= 1
+$ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b", "max_tokens": 8}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --input - --device gpu 2>/dev/null | grep -c '"error": "gpu:0 failed ('
+| 2
+$ EMU_FAULT=120 dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 3 --device gpu --prompts 3
+!~ error: gpu:0 failed (*: an illegal memory access was encountered, cudaErrorIllegalAddress); *
+= 1
+$ for launch in 2 6 30; do EMU_FAULT=$launch dllm bench --matmul Q4_K:256x512x9 --device gpu --reps 3; done
+!~ error: gpu:0 failed (*: an illegal memory access was encountered, cudaErrorIllegalAddress); *
+!~ error: gpu:0 failed (*: an illegal memory access was encountered, cudaErrorIllegalAddress); *
+!~ error: gpu:0 failed (*: an illegal memory access was encountered, cudaErrorIllegalAddress); *
+= 1
+
 # Products without a model.
 $ dllm bench --matmul Q4_K:256x512x9 --matmul F16:64x64x3 --matmul F32:64x64x3 --device gpu --reps 1
 |~ gpu:0, level sm_80, * threads, 1 repetitions

@@ -133,7 +133,7 @@ static void test_random_products(void **state)
         while (!dllm_type_name(options.type) || strcmp(dllm_type_name(options.type), names[i]) != 0)
             options.type++;
         assert_int_equal(dllm_product_create(&options, &product, NULL), DLLM_OK);
-        run = dllm_product_run(product, NULL);
+        assert_int_equal(dllm_product_run(product, &run, NULL, NULL), DLLM_OK);
         assert_true(run.seconds > 0);
         assert_true(run.int8_operations == (i < 3 ? 0 : 2.0 * 48 * 512 * 3));
         assert_true(run.float_operations == (i < 3 ? 2.0 * 48 * 512 * 3 : 0));
