@@ -2,6 +2,7 @@
  * model beside them. */
 #include "doctor.h"
 
+#include "gpu_check.h"
 #include "hub.h"
 #include "out.h"
 
@@ -99,6 +100,34 @@ static void check_huge_pages(struct doctor_finding *finding)
         TEXT(finding, "not known; not for the weights, which are pages of the model's file");
 }
 
+/* A GPU that the demo model does not run on: an error ends with what to do, after "; ". */
+static void tell_why(struct doctor_finding *finding, const char *message)
+{
+    int reason = (int)strcspn(message, ";");
+
+    TEXT(finding, ", the demo model does not run there: %.*s", reason, message);
+    if (!finding->fix[0])
+        FIX(finding, "%s",
+            message[reason] ? message + reason + 2 : "take another card, or --device cpu");
+}
+
+/* Adds what the demo model says on a GPU, which no table of the driver's tells. */
+static void try_gpu(struct doctor_finding *finding, int index)
+{
+    struct dllm_error error = {0};
+    double cosine;
+
+    if (gpu_check_demo(index, &cosine, &error)) {
+        tell_why(finding, error.message);
+    } else if (cosine >= GPU_CHECK_COSINE) {
+        TEXT(finding, ", the demo model's logits are the CPU's (cosine %.6f)", cosine);
+    } else {
+        TEXT(finding, ", the demo model's logits are NOT the CPU's (cosine %.6f)", cosine);
+        if (!finding->fix[0])
+            FIX(finding, "compute on the CPU (--device cpu), and report this line");
+    }
+}
+
 /* CUDA's version numbers: 13000 is 13.0. */
 static void list_gpus(struct doctor_finding *finding, int count)
 {
@@ -115,6 +144,7 @@ static void list_gpus(struct doctor_finding *finding, int count)
         TEXT(finding, "%.60s, compute capability %d.%d, %s free of %s", gpu.name,
              gpu.capability / 10, gpu.capability % 10, out_size_text(gpu.free_bytes, room),
              out_size_text(gpu.memory_bytes, size));
+        try_gpu(finding, i);
     }
     TEXT(finding, "; the driver has CUDA %d.%d, this build %d.%d", gpu.driver_version / 1000,
          gpu.driver_version % 1000 / 10, gpu.cuda_version / 1000, gpu.cuda_version % 1000 / 10);

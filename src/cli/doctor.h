@@ -7,7 +7,7 @@ enum { DOCTOR_CHECKS = 9 };
 /* What one check found. */
 struct doctor_finding {
     const char *name;
-    char text[1200];
+    char text[3000];
     char fix[300]; /* what to do about it; "": it is in order */
 };
 

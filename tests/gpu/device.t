@@ -1,8 +1,11 @@
 Where it computes, on a machine with one GPU that tests/cuda_emu plays. EMU_... make it another machine.
 
-# doctor names what there is, and why nothing can be used.
+# doctor names what there is, whether the demo model says there what it says on the CPU, and why nothing can be used.
 $ dllm doctor | grep ^GPU
-| GPU         ok     0: Emulated GPU, compute capability 8.0, 16.00 GiB free of 16.00 GiB; the driver has CUDA 13.0, this build 13.0
+|~ GPU         ok     0: Emulated GPU, compute capability 8.0, 16.00 GiB free of 16.00 GiB, the demo model's logits are the CPU's (cosine 0.9999??); the driver has CUDA 13.0, this build 13.0
+$ EMU_COMPUTE=75 dllm doctor | grep -A1 ^GPU
+| GPU         NOT OK 0: Emulated GPU, compute capability 7.5, 16.00 GiB free of 16.00 GiB, the demo model does not run there: gpu:0 (Emulated GPU) has compute capability 7.5; the driver has CUDA 13.0, this build 13.0
+|                    -> 8.0 or newer is needed: compute on the CPU (--device cpu)
 $ EMU_DRIVER=0 dllm doctor | grep ^GPU
 | GPU         ok     no GPU: no driver
 $ EMU_DRIVER=12040 dllm doctor | grep ^GPU
