@@ -69,7 +69,7 @@ run_one() {
     log=$logs/$(echo "$name" | tr / _).log
     began=$EPOCHREALTIME
     timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
-    trap 'kill $!; exit' TERM # timeout ends what it started
+    trap 'kill $!; exit' INT TERM # timeout ends what it started
     wait $!
     status=$?
     seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
