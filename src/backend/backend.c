@@ -216,9 +216,9 @@ bool backend_replay(struct backend *backend, struct backend_recordings *recordin
     return backend->ops->replay(backend, recordings, key, key_bytes);
 }
 
-void backend_record_end(struct backend *backend, struct backend_recordings *recordings)
+bool backend_record_end(struct backend *backend, struct backend_recordings *recordings)
 {
-    backend->ops->record_end(backend, recordings);
+    return backend->ops->record_end(backend, recordings);
 }
 
 /* --- rows --- */

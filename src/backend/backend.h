@@ -144,10 +144,11 @@ void backend_recordings_destroy(struct backend *backend, struct backend_recordin
 
 /* key [key_bytes] says all that the operations depend on but contents. True: they
  * were queued as recorded. False: call them, no other operation between, nothing that
- * reads, writes or sends; then backend_record_end. */
+ * reads, writes or sends; then backend_record_end, whose false means: once more, from the
+ * first operation to the end, since none has run (a recording found no memory). */
 bool backend_replay(struct backend *backend, struct backend_recordings *recordings, const void *key,
                     size_t key_bytes);
-void backend_record_end(struct backend *backend, struct backend_recordings *recordings);
+bool backend_record_end(struct backend *backend, struct backend_recordings *recordings);
 
 /* x[t, :] = row ids[t] of the matrix, t < count. */
 void backend_embed(struct backend *backend, const struct backend_matrix *matrix, const int32_t *ids,

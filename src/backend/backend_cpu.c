@@ -280,10 +280,11 @@ static bool replay(struct backend *base, struct backend_recordings *recordings, 
     return false;
 }
 
-static void record_end(struct backend *base, struct backend_recordings *recordings)
+static bool record_end(struct backend *base, struct backend_recordings *recordings)
 {
     (void)base;
     (void)recordings;
+    return true;
 }
 
 void *backend_cpu_scratch(const struct cpu_backend *backend, int worker)

@@ -3,7 +3,9 @@
  * sequence is queued call by call, which also warms up what the runtime loads
  * lazily; the second time its calls are captured, and from then on it is one
  * launch. A graph holds addresses: of buffers, which live as long as the
- * recordings, and of the operations' own memory, which may move.
+ * recordings, and of the operations' own memory, which may move. It takes memory of the
+ * card, some 64 KB an operation: where that is used up the other graphs go, and what has no
+ * room then is queued call by call.
  */
 #include "gpu_backend.h"
 
@@ -16,7 +18,8 @@ enum { MOST = 64, KEY_BYTES = 1024 };
 struct recording {
     char key[KEY_BYTES]; /* [key_bytes] used */
     size_t key_bytes;
-    cudaGraphExec_t graph;          /* NULL: came once */
+    cudaGraphExec_t graph;          /* NULL: came once, or lost its memory */
+    bool refused;                   /* there was no memory for a graph */
     struct backend_profile profile; /* what a replay adds */
     unsigned long used;             /* when last */
 };
@@ -46,12 +49,18 @@ enum dllm_status gpu_recordings_create(struct backend *base, struct backend_reco
     return DLLM_OK;
 }
 
-static void forget(struct recording *recording)
+static void drop_graph(struct recording *recording)
 {
     if (recording->graph)
         cudaGraphExecDestroy(recording->graph);
     recording->graph = NULL;
+}
+
+static void forget(struct recording *recording)
+{
+    drop_graph(recording);
     recording->key_bytes = 0;
+    recording->refused = false;
 }
 
 static void forget_all(struct backend_recordings *recordings)
@@ -136,6 +145,8 @@ bool gpu_replay(struct backend *base, struct backend_recordings *recordings, con
         return false;
     }
     recording->used = ++recordings->clock;
+    if (recording->refused)
+        return false;
     if (!recording->graph) {
         start_capture(backend, recordings, recording);
         return false;
@@ -145,24 +156,62 @@ bool gpu_replay(struct backend *base, struct backend_recordings *recordings, con
     return true;
 }
 
-/* What was captured has not run yet: it is the first replay. */
-void gpu_record_end(struct backend *base, struct backend_recordings *recordings)
+/* The first replay of what was captured, which has not run yet. */
+static cudaError_t run_captured(struct gpu_backend *backend, struct recording *recording,
+                                cudaGraph_t graph)
 {
-    struct gpu_backend *backend = gpu_of(base);
-    struct recording *recording = recordings->captured;
-    cudaGraph_t graph = NULL;
+    cudaError_t code = cudaGraphInstantiate(&recording->graph, graph, 0);
 
-    recordings->captured = NULL;
-    if (!recording)
-        return;
-    gpu_check(backend, cudaStreamEndCapture(backend->stream, &graph), "end of a recording");
-    if (backend->fault == cudaSuccess)
-        gpu_check(backend, cudaGraphInstantiate(&recording->graph, graph, 0), "recording");
-    if (graph)
-        cudaGraphDestroy(graph);
-    if (backend->fault != cudaSuccess)
-        return;
+    return code == cudaSuccess ? cudaGraphLaunch(recording->graph, backend->stream) : code;
+}
+
+/* The same, with the memory of all other graphs where there is no other. */
+static cudaError_t run_with_room(struct gpu_backend *backend, struct backend_recordings *recordings,
+                                 cudaGraph_t graph)
+{
+    struct recording *recording = recordings->captured;
+    cudaError_t code = run_captured(backend, recording, graph);
+
+    if (code != cudaErrorMemoryAllocation)
+        return code;
+    for (int i = 0; i < recordings->count; i++)
+        drop_graph(&recordings->list[i]);
+    return run_captured(backend, recording, graph);
+}
+
+/* What was captured runs, or was refused. */
+static bool end_capture(struct gpu_backend *backend, struct backend_recordings *recordings,
+                        cudaGraph_t graph)
+{
+    struct recording *recording = recordings->captured;
+    cudaError_t code = run_with_room(backend, recordings, graph);
+
     recording->profile = backend->base.profile;
     add_profile(&recording->profile, &recordings->before, -1);
-    gpu_check(backend, cudaGraphLaunch(recording->graph, backend->stream), "replay");
+    if (code != cudaErrorMemoryAllocation) {
+        gpu_check(backend, code, "replay");
+        return true;
+    }
+    cudaGetLastError();
+    drop_graph(recording);
+    recording->refused = true;
+    backend->base.profile = recordings->before;
+    return false;
+}
+
+bool gpu_record_end(struct backend *base, struct backend_recordings *recordings)
+{
+    struct gpu_backend *backend = gpu_of(base);
+    cudaGraph_t graph = NULL;
+    bool done = true;
+
+    if (!recordings->captured)
+        return true;
+    gpu_check(backend, cudaStreamEndCapture(backend->stream, &graph), "end of a recording");
+    if (backend->fault == cudaSuccess)
+        done = end_capture(backend, recordings, graph);
+    if (graph)
+        cudaGraphDestroy(graph);
+    recordings->captured = NULL;
+    return done;
 }

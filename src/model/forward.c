@@ -316,8 +316,9 @@ static void replay_layers(struct forward *f, const struct pass *pass)
     }
     if (backend_replay(f->backend, f->recordings, f->shape, bytes))
         return;
-    run_layers(f, pass);
-    backend_record_end(f->backend, f->recordings);
+    do
+        run_layers(f, pass);
+    while (!backend_record_end(f->backend, f->recordings));
 }
 
 /* The last layer, past whose keys and values only the kept rows go. */

@@ -1,7 +1,8 @@
 /*
  * runtime_graph.cpp: stream capture and graphs. A graph is the list of what one
  * stream was given between begin and end, with the arguments of then; a launch
- * runs it again in that order.
+ * runs it again in that order. An executable takes memory of the card, 64 KB a node:
+ * https://forums.developer.nvidia.com/t/244901 shows 63 MB for a thousand.
  */
 #include "runtime_internal.h"
 
@@ -62,7 +63,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
         return entry.error;
     if (!graph)
         return remember(cudaErrorInvalidValue);
-    *executable = new CUgraphExec_st{graph->nodes};
+    const size_t bytes = graph->nodes.size() * (64 << 10);
+    if (!take_memory(bytes))
+        return remember(cudaErrorMemoryAllocation);
+    *executable = new CUgraphExec_st{graph->nodes, bytes};
     return cudaSuccess;
 }
 
@@ -87,6 +91,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
 {
     const Entry entry;
+    if (executable)
+        give_memory(executable->bytes);
     delete executable;
     return cudaSuccess;
 }

@@ -47,6 +47,7 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
     std::vector<std::function<void()>> nodes;
+    size_t bytes; /* on the card */
 };
 
 struct CUstream_st {
@@ -118,6 +119,10 @@ cudaError_t load_kernel(const void *kernel, bool *first);
 
 /* How many have come. */
 size_t kernels_on_cards();
+
+/* Takes memory of the card, false: there is not so much, and gives it back. */
+bool take_memory(size_t bytes);
+void give_memory(size_t bytes);
 
 /* Counts a launch; true: it is the one whose kernel faults, after which every call fails. */
 bool count_launch();

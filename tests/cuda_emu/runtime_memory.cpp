@@ -42,33 +42,39 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-static Taken with_piece(Taken before, size_t bytes)
-{
-    Taken after = before;
-    if (bytes >= 1 << 20 || whole_pages(1) == 1) {
-        after.large += whole_pages(bytes);
-        return after;
-    }
-    after.small += bytes;
-    if (after.small > after.most_ever)
-        after.most_ever = after.small;
-    return after;
-}
-
-static Taken without_piece(Taken before, size_t bytes)
-{
-    Taken after = before;
-    if (bytes >= 1 << 20 || whole_pages(1) == 1)
-        after.large -= whole_pages(bytes);
-    else
-        after.small -= bytes;
-    return after;
-}
-
 static size_t bytes_of(const Taken &all)
 {
     const size_t page = whole_pages(1), code = page == 1 ? 0 : page * kernels_on_cards();
     return all.large + whole_pages(all.most_ever) + code;
+}
+
+static bool has_own_pages(size_t bytes)
+{
+    return bytes >= 1 << 20 || whole_pages(1) == 1;
+}
+
+bool take_memory(size_t bytes)
+{
+    const Taken before = taken;
+    if (bytes > card_bytes())
+        return false;
+    if (has_own_pages(bytes))
+        taken.large += whole_pages(bytes);
+    else
+        taken.small += bytes;
+    taken.most_ever = std::max(taken.most_ever, taken.small);
+    if (bytes_of(taken) <= card_bytes())
+        return true;
+    taken = before;
+    return false;
+}
+
+void give_memory(size_t bytes)
+{
+    if (has_own_pages(bytes))
+        taken.large -= whole_pages(bytes);
+    else
+        taken.small -= bytes;
 }
 
 /* Opens a block to the host or closes it. */
@@ -278,10 +284,12 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     Block block;
     if (bytes == 0)
         return cudaSuccess;
-    const Taken after = with_piece(taken, bytes);
-    if (bytes > card_bytes() || bytes_of(after) > card_bytes() || !allocate(&block, bytes))
+    if (!take_memory(bytes))
         return remember(cudaErrorMemoryAllocation);
-    taken = after;
+    if (!allocate(&block, bytes)) {
+        give_memory(bytes);
+        return remember(cudaErrorMemoryAllocation);
+    }
     device_blocks[block.base + bytes] = block;
     if (watcher)
         watcher->allocated(block.base, bytes);
@@ -306,7 +314,7 @@ cudaError_t cudaFree(void *pointer)
     if (watcher)
         watcher->freed(pointer);
     device_blocks.erase(block.base + block.bytes);
-    taken = without_piece(taken, block.bytes);
+    give_memory(block.bytes);
     release(block);
     return cudaSuccess;
 }

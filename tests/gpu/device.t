@@ -54,6 +54,12 @@ $ EMU_MEMORY=12000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --devic
 !~ error: the GPU's memory is too small: * MB are needed now, * of 12.0 MB are free; take a shorter canvas or a smaller quantization, leave more layers to the CPU (--gpu-layers), or compute there (--device cpu)
 = 1
 
+# Recordings take memory of the card: without it for one more the others go, without any there are none.
+$ for bytes in 8850000 9000000 20000000; do EMU_MEMORY=$bytes dllm run -m "$models/llada-Q4_K_M.gguf" --device gpu --cache dual --block-length 4 -n 16 hi; done | sort -u | wc -l
+| 1
+$ for bytes in 8850000 20000000; do EMU_MEMORY=$bytes dllm run -m "$models/llada-Q4_K_M.gguf" --device gpu -n 80 --block-length 80 --steps 3 hi; done | sort -u | wc -l
+| 1
+
 # The built-in model knows the answer there too.
 $ dllm run --device gpu -n 8 "What is the capital of France?"
 | Paris
