@@ -17,6 +17,8 @@
 
 constexpr int PREPARE_WARPS = 8, PREPARE_THREADS = 32 * PREPARE_WARPS;
 constexpr int NORM_CHAINS = 16;
+/* Bytes of a row's copy that need no asking: 48 KB less what the static arrays take. */
+constexpr size_t UNASKED_COPY = 47 * 1024;
 
 /* A launch's arguments: what is asked for, and where the forms go. */
 struct prepare_job {
@@ -356,7 +358,7 @@ int cuda_prepare(const struct cuda_inputs *in, const struct cuda_activations *ou
         return cudaErrorInvalidValue;
     if (in->rows == 0)
         return cudaSuccess;
-    if (smem > 48 * 1024) {
+    if (smem > UNASKED_COPY) {
         const cudaError_t error = allow_smem(prepare_rows, CUDA_NORM_MAX_WIDTH * sizeof(float));
 
         if (error != cudaSuccess)

@@ -203,6 +203,27 @@ DEVICE_TEST(normed_rows_have_the_cpus_bits)
         }
 }
 
+/* Breaks if a row's copy in shared memory is not asked for where 48 KB hold it, but not beside
+ * what the kernel has there besides, or where they do not. */
+DEVICE_TEST(wide_rows_are_normed)
+{
+    cpu_kernels kernels;
+    cpu_kernels_init(&kernels, CPU_REF);
+    for (const int width : {12032, 12288, 12289, int(CUDA_NORM_MAX_WIDTH)}) {
+        const Floats x = random_rows(INPUTS_NORMAL, 1, width);
+        const Floats weights = random_rows(INPUTS_NORMAL, 1, width);
+        Floats normed(x.size());
+        kernels.rms_norm(x.data(), weights.data(), 1e-5f, width, normed.data());
+        const DeviceArray<float> rows(x), norm(weights);
+        cuda_inputs in = {};
+        in.x = rows.data;
+        in.norm = norm.data;
+        in.eps = 1e-5f;
+        in.rows = 1;
+        expect_forms(prepare(in, 1, width, ALL_FORMS), normed, 1, width);
+    }
+}
+
 /* Breaks if silu differs from the CPU's in a bit. */
 DEVICE_TEST(gated_rows_have_the_cpus_bits)
 {

@@ -250,9 +250,9 @@ DEVICE_TEST(shared_memory_has_the_limits_of_a_card)
 {
     const Stream stream;
     DeviceArray<float> x(1);
-    succeed(launch_with_smem(x.data, 48 << 10, false, stream), "48 KB");
-    expect(launch_with_smem(x.data, (48 << 10) + 1, false, stream) == cudaErrorInvalidValue,
-           "more than 48 KB without asking");
+    succeed(launch_with_smem(x.data, 47 << 10, false, stream), "47 KB");
+    expect(launch_with_smem(x.data, 48 << 10, false, stream) == cudaErrorInvalidValue,
+           "48 KB without asking, with no room for static arrays");
     succeed(launch_with_smem(x.data, 99 << 10, true, stream), "99 KB");
     expect(launch_with_smem(x.data, (99 << 10) + 1, true, stream) == cudaErrorInvalidValue,
            "more than the card has");
