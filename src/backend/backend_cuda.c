@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_CAPABILITY = 80 };
 
@@ -150,10 +149,9 @@ static struct backend_limits grown(const struct backend_limits *old,
 
 static bool is_within(const struct backend_limits *needs, const struct backend_limits *have)
 {
-    struct backend_limits both = grown(needs, have);
-
-    both.bytes = have->bytes;
-    return memcmp(&both, have, sizeof both) == 0;
+    return needs->rows <= have->rows && needs->width <= have->width && needs->keys <= have->keys &&
+           needs->kv_heads <= have->kv_heads && needs->head_dim <= have->head_dim &&
+           needs->vocab <= have->vocab && needs->canvases <= have->canvases;
 }
 
 static void release_room(struct gpu_backend *backend)
