@@ -151,7 +151,6 @@ char *batch_key(const json_t *id, long line, int sample);
 /* --- progress --- */
 
 struct batch_progress {
-    bool bar;
     double start, drawn; /* seconds */
     long answered, failed, skipped;
 };

@@ -1,10 +1,8 @@
 /* batch_progress.c: how far a batch is. */
 #include "batch.h"
+#include "progress_line.h"
 
 #include <time.h>
-#include <unistd.h>
-
-enum { BAR_WIDTH = 30 };
 
 static double now(void)
 {
@@ -16,38 +14,35 @@ static double now(void)
 
 void batch_progress_open(struct batch_progress *progress)
 {
-    *progress = (struct batch_progress){.bar = isatty(STDERR_FILENO), .start = now()};
+    *progress = (struct batch_progress){.start = now()};
 }
 
-static void print_left(double seconds)
+/* ", 45 s left" in hours, minutes or seconds. */
+static void put_left(double seconds, char out[40])
 {
     if (seconds < 120)
-        fprintf(stderr, ", %.0f s left", seconds);
+        snprintf(out, 40, ", %.0f s left", seconds);
     else if (seconds < 7200)
-        fprintf(stderr, ", %.0f min left", seconds / 60);
+        snprintf(out, 40, ", %.0f min left", seconds / 60);
     else
-        fprintf(stderr, ", %.1f h left", seconds / 3600);
+        snprintf(out, 40, ", %.1f h left", seconds / 3600);
 }
 
 void batch_progress_draw(struct batch_progress *progress, double share)
 {
     long done = progress->answered + progress->failed;
     double time = now(), spent = time - progress->start;
-    int filled = (int)(share * BAR_WIDTH);
+    char failed[40] = "", left[40] = "";
 
-    if (!progress->bar || time - progress->drawn < 0.1)
+    if (time - progress->drawn < 0.1)
         return;
     progress->drawn = time;
-    fputs("\r\033[K", stderr);
-    if (share > 0)
-        fprintf(stderr, "[%.*s%.*s] ", filled, "##############################", BAR_WIDTH - filled,
-                "..............................");
-    fprintf(stderr, "%ld done, %.1f a second", done, spent > 0 ? (double)done / spent : 0);
     if (progress->failed)
-        fprintf(stderr, ", %ld failed", progress->failed);
+        snprintf(failed, sizeof failed, ", %ld failed", progress->failed);
     if (share > 0)
-        print_left(spent / share - spent);
-    fflush(stderr);
+        put_left(spent / share - spent, left);
+    progress_line(share > 0 ? share : -1, "%ld done, %.1f a second%s%s", done,
+                  spent > 0 ? (double)done / spent : 0, failed, left);
 }
 
 void batch_progress_close(struct batch_progress *progress)
@@ -55,8 +50,7 @@ void batch_progress_close(struct batch_progress *progress)
     long done = progress->answered + progress->failed;
     double spent = now() - progress->start;
 
-    if (progress->bar)
-        fputs("\r\033[K", stderr);
+    progress_line_clear();
     fprintf(stderr, "%ld answered, %ld failed", progress->answered, progress->failed);
     if (progress->skipped)
         fprintf(stderr, ", %ld there already", progress->skipped);

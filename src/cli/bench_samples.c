@@ -2,11 +2,11 @@
 #include "bench.h"
 
 #include "out.h"
+#include "progress_line.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool bench_samples_create(struct bench_samples *samples, int capacity)
 {
@@ -149,10 +149,8 @@ bool bench_add_json(json_t *object, const struct bench_samples *samples)
 
 void bench_progress(const char *what, int done, int count)
 {
-    if (!isatty(STDERR_FILENO))
-        return;
     if (what)
-        fprintf(stderr, "\r\033[K%s: %d of %d", what, done, count);
+        progress_line(-1, "%s: %d of %d", what, done, count);
     else
-        fputs("\r\033[K", stderr);
+        progress_line_clear();
 }

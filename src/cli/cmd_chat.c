@@ -6,7 +6,9 @@
 #include "line.h"
 #include "memory_check.h"
 #include "out.h"
+#include "progress_line.h"
 #include "run_view.h"
+#include "term.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,7 @@ static int open_model(struct chat *chat)
         return code;
     run_settings(chat->opts, chat->engine, true, &chat->facts.settings);
     chat->facts.chat = true;
-    chat->watch.bar = !chat->opts->values[RUN_VISUAL].given && isatty(STDERR_FILENO);
+    chat->watch.bar = !chat->opts->values[RUN_VISUAL].given && term_can_draw();
     chat->facts.settings.on_step = run_on_step;
     chat->facts.settings.context = &chat->watch;
     return CLI_OK;
@@ -188,7 +190,7 @@ static int generate(struct chat *chat, const struct dllm_ids *ids, struct dllm_r
         reading_open(&chat->watch.reading);
     status = dllm_generate(chat->session, ids->ids, ids->count, settings, result, &error);
     reading_close(&chat->watch.reading);
-    run_clear_bar(&chat->watch);
+    progress_line_clear();
     run_view_close(&chat->watch, NULL);
     return status ? cli_fail_error(&error) : chat->watch.code;
 }

@@ -1,9 +1,9 @@
 /* cmd_quantize.c: dllm quantize: a file with its matrices in blocks. */
 #include "cli.h"
 #include "out.h"
+#include "progress_line.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { QUANTIZE_IN, QUANTIZE_OUT, QUANTIZE_TYPE, QUANTIZE_THREADS, QUANTIZE_OPTIONS };
 
@@ -37,8 +37,7 @@ static const struct opt_table table = {
 
 struct sink {
     struct out_file file;
-    int code; /* of a disk that is too small; 0: it is not */
-    bool terminal;
+    int code;  /* of a disk that is too small; 0: it is not */
     int shown; /* percent */
 };
 
@@ -60,11 +59,10 @@ static bool show_progress(void *user, const struct dllm_quantize_progress *progr
 
     if (progress->bytes_written == 0)
         sink->code = out_file_check_room(&sink->file, progress->bytes_to_write);
-    if (sink->terminal && percent != sink->shown) {
-        fprintf(stderr, "\r%3d %%, tensor %zu of %zu", percent, progress->tensor + 1,
-                progress->tensors);
-        sink->shown = percent;
-    }
+    if (percent != sink->shown)
+        progress_line(percent / 100.0, "%d %%, tensor %zu of %zu", percent, progress->tensor + 1,
+                      progress->tensors);
+    sink->shown = percent;
     return !sink->code && !cli_interrupted();
 }
 
@@ -92,8 +90,7 @@ static int quantize_to(struct sink *sink, const char *in, const struct opts *opt
     enum dllm_status status = dllm_quantize(in, &quantize, &result, &error);
     int code;
 
-    if (sink->shown >= 0)
-        fprintf(stderr, "\r\033[K");
+    progress_line_clear();
     if (sink->code)
         return sink->code;
     if (status != DLLM_OK && !sink->file.failure)
@@ -123,7 +120,7 @@ static bool is_type(const char *type)
 static int run_quantize(struct opts *opts)
 {
     const char *in = opts->values[QUANTIZE_IN].text, *out = opts->values[QUANTIZE_OUT].text;
-    struct sink sink = {.terminal = isatty(STDERR_FILENO), .shown = -1};
+    struct sink sink = {.shown = -1};
     int code;
 
     if (!is_type(opts->values[QUANTIZE_TYPE].text))

@@ -1,10 +1,10 @@
 /* cmd_run.c: dllm run: a prompt in, an answer out. */
 #include "batch.h"
 #include "out.h"
+#include "progress_line.h"
 #include "request.h"
 #include "run_view.h"
-
-#include <unistd.h>
+#include "term.h"
 
 /* What a run holds; cut down in reverse by release. */
 struct run {
@@ -27,8 +27,7 @@ static void release(struct run *run)
 static void watch_steps(struct run *run)
 {
     run->watch.stats = run->opts->values[RUN_DUMP_STEP_STATS].given;
-    run->watch.bar =
-        !run->watch.stats && !run->opts->values[RUN_VISUAL].given && isatty(STDERR_FILENO);
+    run->watch.bar = !run->watch.stats && !run->opts->values[RUN_VISUAL].given && term_can_draw();
     run->request.facts.settings.on_step = run_on_step;
     run->request.facts.settings.context = &run->watch;
 }
@@ -69,7 +68,7 @@ static int generate_in_view(struct run *run)
         reading_open(&run->watch.reading);
     status = request_generate(request, run->session, &run->result, &error);
     reading_close(&run->watch.reading);
-    run_clear_bar(&run->watch);
+    progress_line_clear();
     view_code = run_view_close(&run->watch, status || run->watch.code ? NULL : &run->result);
     if (status)
         return cli_fail_error(&error);

@@ -1,9 +1,9 @@
 /* cmd_score.c: dllm score: how likely an answer is to a model. */
 #include "out.h"
+#include "progress_line.h"
 #include "score_command.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { PROMPT_GROUP = 1, ANSWER_GROUP = 2, MOST = 1000000 };
 
@@ -124,23 +124,19 @@ const struct opt_table score_option_table = {
 /* How far a single estimate is, on a terminal; ends it after ctrl-c. */
 static int on_samples(void *context, int done, int samples)
 {
-    const bool *bar = context;
-
-    if (*bar)
-        fprintf(stderr, "\r\033[K%d of %d samples", done, samples);
+    (void)context;
+    progress_line((double)done / samples, "%d of %d samples", done, samples);
     return cli_interrupted();
 }
 
 static int score_one(const struct opts *opts, const struct dllm_engine *engine,
                      struct dllm_session *session)
 {
-    bool bar = isatty(STDERR_FILENO);
-    struct score_watch watch = {on_samples, &bar};
+    struct score_watch watch = {on_samples, NULL};
     struct score_outcome outcome;
     int code = score_estimate(opts, engine, session, &watch, &outcome);
 
-    if (bar)
-        fputs("\r\033[K", stderr);
+    progress_line_clear();
     if (code)
         return code;
     if (opts->values[SCORE_JSON].given)

@@ -1,11 +1,11 @@
 /* eval_ask.c: one model at a time, all its arms question by question. */
 #include "eval_ask.h"
 
+#include "progress_line.h"
 #include "request.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* An open model, and the arms that are its. */
 struct asking {
@@ -14,7 +14,6 @@ struct asking {
     struct dllm_session **sessions; /* [arms], NULL: an arm of another model */
     int done, todo;                 /* answers of all models: in this call, and still missing */
     double seconds;                 /* generating, of the done */
-    bool terminal;
 };
 
 static bool same_text(const char *one, const char *other)
@@ -92,9 +91,9 @@ static void show_progress(const struct asking *asking)
 {
     int left = asking->todo - asking->done;
 
-    if (asking->terminal && asking->done)
-        fprintf(stderr, "\r%d of %d answers, about %.0f s to go \033[K", asking->done, asking->todo,
-                left * asking->seconds / asking->done);
+    if (asking->done)
+        progress_line((double)asking->done / asking->todo, "%d of %d answers, about %.0f s to go",
+                      asking->done, asking->todo, left * asking->seconds / asking->done);
 }
 
 static int ask_questions(struct asking *asking)
@@ -209,8 +208,7 @@ static int count_missing(const struct eval_log *log)
 
 int eval_ask_all(struct eval_log *log)
 {
-    struct asking asking = {
-        .log = log, .todo = count_missing(log), .terminal = isatty(STDERR_FILENO)};
+    struct asking asking = {.log = log, .todo = count_missing(log)};
     int code = CLI_OK;
 
     if (asking.todo == 0)
@@ -223,8 +221,7 @@ int eval_ask_all(struct eval_log *log)
     for (int arm = 0; !code && arm < log->arms->count; arm++)
         if (!model_done(log->arms, arm))
             code = ask_model(&asking, arm);
-    if (asking.terminal)
-        fputs("\r\033[K", stderr);
+    progress_line_clear();
     free(asking.sessions);
     return code;
 }

@@ -7,19 +7,17 @@
 
 #include "cli.h"
 #include "out.h"
+#include "progress_line.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What the progress line knows. */
 struct pull_report {
-    bool terminal;
     double began, last; /* seconds, of the current file and its last line */
     uint64_t had;       /* bytes that were here when it began */
-    bool line_is_open;  /* the cursor stands behind a progress line */
 };
 
 static double now(void)
@@ -33,19 +31,18 @@ static double now(void)
 static void print_progress(struct pull_report *report, const struct hub_event *event)
 {
     double seconds = now() - report->began, rate;
-    char have[32], size[32], speed[32];
+    char have[32], size[32], speed[32], left[40] = "";
 
-    if (!report->terminal || (now() - report->last < 0.2 && event->have < event->size))
+    if (now() - report->last < 0.2 && event->have < event->size)
         return;
     report->last = now();
     rate = seconds > 0 ? (double)(event->have - report->had) / seconds : 0;
-    fprintf(stderr, "\r%3.0f %%  %s of %s, %s a second",
-            100.0 * (double)event->have / (double)event->size, out_size_text(event->have, have),
-            out_size_text(event->size, size), out_size_text((uint64_t)rate, speed));
     if (rate > 0)
-        fprintf(stderr, ", %.0f s left", (double)(event->size - event->have) / rate);
-    fputs("\033[K", stderr);
-    report->line_is_open = true;
+        snprintf(left, sizeof left, ", %.0f s left", (double)(event->size - event->have) / rate);
+    progress_line((double)event->have / (double)event->size, "%.0f %%  %s of %s, %s a second%s",
+                  100.0 * (double)event->have / (double)event->size,
+                  out_size_text(event->have, have), out_size_text(event->size, size),
+                  out_size_text((uint64_t)rate, speed), left);
 }
 
 /* Names and reasons come from strangers: what a terminal would obey is escaped. */
@@ -74,9 +71,7 @@ static void on_event(void *context, const struct hub_event *event)
         print_progress(report, event);
         return;
     }
-    if (report->line_is_open)
-        fputs("\r\033[K", stderr);
-    report->line_is_open = false;
+    progress_line_clear();
     print_safely(event->file);
     switch (event->kind) {
     case HUB_STARTING:
@@ -106,15 +101,14 @@ static void on_event(void *context, const struct hub_event *event)
 
 int model_pull(const struct hub_spec *spec, char path[HUB_PATH_BYTES])
 {
-    struct pull_report report = {.terminal = isatty(STDERR_FILENO)};
+    struct pull_report report = {0};
     struct hub_watch watch = {on_event, cli_interrupted, &report};
     struct dllm_error error = {0};
     enum dllm_status status;
 
     cli_catch_interrupt();
     status = hub_pull(spec, &watch, path, &error);
-    if (report.line_is_open)
-        fputc('\n', stderr);
+    progress_line_clear();
     if (status == DLLM_OK)
         return CLI_OK;
     if (status == DLLM_INTERRUPTED)

@@ -11,15 +11,14 @@
 
 struct reading {
     pthread_mutex_t lock;
-    bool open;  /* the line may be drawn */
-    bool drawn; /* it is on the screen */
+    bool open; /* the line may be drawn */
 };
 #define READING_INIT                                                                               \
     {                                                                                              \
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
-/* Lets the line be drawn if stderr is a terminal. */
+/* Lets the line be drawn. */
 void reading_open(struct reading *reading);
 
 /* A dllm_read_callback; context is a struct reading. */

@@ -2,19 +2,16 @@
 #include "run_report.h"
 
 #include "out.h"
+#include "progress_line.h"
 
 #include <string.h>
-
-enum { BAR_WIDTH = 30 };
 
 static void draw_bar(const struct run_watch *watch, const struct dllm_step *step)
 {
     size_t done = step->masks_at_start - step->masks_left;
-    int filled = (int)(done * BAR_WIDTH / step->masks_at_start);
 
-    fprintf(stderr, "\r[%.*s%.*s] step %d of %d, %.1f s ", filled, "##############################",
-            BAR_WIDTH - filled, "..............................", step->step + 1, step->steps,
-            watch->seconds);
+    progress_line((double)done / (double)step->masks_at_start, "step %d of %d, %.1f s",
+                  step->step + 1, step->steps, watch->seconds);
 }
 
 static void print_step(const struct dllm_step *step)
@@ -51,12 +48,6 @@ int run_on_step(void *context, const struct dllm_step *step)
     if (watch->trace && !watch->code)
         watch->code = trace_file_step(watch->trace, step);
     return watch->code || cli_interrupted();
-}
-
-void run_clear_bar(const struct run_watch *watch)
-{
-    if (watch->bar)
-        fputs("\r\033[K", stderr);
 }
 
 /* The steps asked for; 0: they are not counted out. */

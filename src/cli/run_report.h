@@ -35,8 +35,6 @@ struct run_watch {
 
 /* The step callback; context is a struct run_watch. Ends the run after ctrl-c. */
 int run_on_step(void *context, const struct dllm_step *step);
-/* Removes the progress bar. */
-void run_clear_bar(const struct run_watch *watch);
 
 /* --verbose, before and after the run, to stderr. */
 void run_print_start(const struct run_facts *facts);

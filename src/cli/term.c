@@ -76,16 +76,30 @@ static enum term_colors find_colors(void)
     return TERM_COLORS_8;
 }
 
-void term_look(struct term *term)
+/* Zeros where it is not known. */
+static struct winsize find_size(void)
 {
     struct winsize size = {0};
 
-    *term = (struct term){.rows = 24, .columns = 80, .colors = find_colors()};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    return size;
+}
+
+int term_columns(void)
+{
+    struct winsize size = find_size();
+
+    return size.ws_col ? size.ws_col : 80;
+}
+
+void term_look(struct term *term)
+{
+    struct winsize size = find_size();
+
+    *term = (struct term){
+        .rows = size.ws_row ? size.ws_row : 24, .columns = term_columns(), .colors = find_colors()};
     term->utf8 = use_locale();
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) {
-        term->rows = size.ws_row ? size.ws_row : 24;
-        term->columns = size.ws_col ? size.ws_col : 80;
-    }
 }
 
 /* --- the screen --- */

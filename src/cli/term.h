@@ -20,6 +20,9 @@ struct term {
  * dumb). */
 bool term_can_draw(void);
 
+/* The width of the terminal on stderr, 80 where it is not known. */
+int term_columns(void);
+
 /* Reads size, colours and character set from terminal and environment, and makes
  * wcwidth() follow the environment's locale (numbers stay with a point). */
 void term_look(struct term *term);

@@ -69,8 +69,8 @@ $ mkdir -p locale && localedef -i de_DE -f UTF-8 "$PWD/locale/de_DE.UTF-8" > /de
 | "temperature": 0.5,
 
 # A progress bar on stderr when that is a terminal, none in a pipe.
-$ script -qec "dllm run -m $models/llada-Q4_K_M.gguf hi -n 4 --steps 4 > answer" /dev/null < /dev/null |
->   tr '\r' '\n' | grep -c '^\[##*\.*\] step [1-4] of 4, [0-9.]* s'
+$ TERM=xterm script -qec "dllm run -m $models/llada-Q4_K_M.gguf hi -n 4 --steps 4 > answer" /dev/null < /dev/null |
+>   tr '\r' '\n' | sed 's/^\x1b\[K//' | grep -c '^\[##*\.*\] step [1-4] of 4, [0-9.]* s'
 > dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --steps 4 2>&1 | cmp - answer
 % script
 | 4

@@ -50,6 +50,7 @@ static void test_line(void **state)
     int saved, master = take_stderr(&saved);
 
     (void)state;
+    setenv("TERM", "xterm", 1);
     reading_show(&reading, 1000000000, 4913000000);
     assert_string_equal(written(master), "");
     reading_open(&reading);
