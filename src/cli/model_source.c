@@ -153,6 +153,8 @@ int cli_find_model(const char **model, bool pull)
         *model = path;
         return code;
     }
+    if (missing == ENOENT && strstr(*model, "://"))
+        return cli_fail_error(&error);
     if (missing == ENOENT)
         return cli_fail(CLI_FAILURE,
                         "there is no file \"%s\"; the model must be the path of a GGUF file, "

@@ -159,6 +159,13 @@ static bool parse_long(const char *text, struct hub_spec *out)
     return true;
 }
 
+/* What a browser shows, or another program takes, in place of the name in it. */
+static bool is_address(const char *text)
+{
+    return strstr(text, "://") || strncmp(text, "huggingface.co/", 15) == 0 ||
+           strncmp(text, "hf.co/", 6) == 0;
+}
+
 enum dllm_status hub_parse(const char *text, struct hub_spec *out, struct dllm_error *error)
 {
     *out = (struct hub_spec){0};
@@ -167,6 +174,11 @@ enum dllm_status hub_parse(const char *text, struct hub_spec *out, struct dllm_e
     *out = (struct hub_spec){0};
     if (parse_long(text, out))
         return DLLM_OK;
+    if (is_address(text))
+        return hub_fail(error, DLLM_ERROR_USAGE,
+                        "\"%.200s\" is an address; give the model's name alone, OWNER/NAME as in "
+                        "huggingface.co/OWNER/NAME",
+                        text);
     return hub_fail(error, DLLM_ERROR_USAGE,
                     "\"%.200s\" names no model; expected OWNER/NAME, OWNER/NAME:QUANT, "
                     "OWNER/NAME/FILE.gguf, or one of the short names llada and dream",

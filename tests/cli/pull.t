@@ -172,6 +172,12 @@ $ . "$tests/hub.sh"; mkdir -p .cache/huggingface; echo hf_right > .cache/hugging
 | -q --config -
 
 # What is no name, and a machine without curl.
+$ for name in https://huggingface.co/a/b huggingface.co/a/b hf.co/a/b; do dllm pull $name; done; dllm run -m https://huggingface.co/a/b hi
+! error: "https://huggingface.co/a/b" is an address; give the model's name alone, OWNER/NAME as in huggingface.co/OWNER/NAME
+! error: "huggingface.co/a/b" is an address; give the model's name alone, OWNER/NAME as in huggingface.co/OWNER/NAME
+! error: "hf.co/a/b" is an address; give the model's name alone, OWNER/NAME as in huggingface.co/OWNER/NAME
+! error: "https://huggingface.co/a/b" is an address; give the model's name alone, OWNER/NAME as in huggingface.co/OWNER/NAME
+= 2
 $ for name in x /x/y a/b: a/b:Q4! a--b/c a/../b.gguf a/b/../c.gguf a/b/c.txt a/b.gguf; do dllm pull $name 2>&1; done | grep -c 'names no model; expected OWNER/NAME, OWNER/NAME:QUANT, OWNER/NAME/FILE.gguf, or one of the short names'
 | 9
 $ PATH=${PATH%%:*} HF_HUB_CACHE=c dllm pull a/b
