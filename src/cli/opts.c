@@ -232,9 +232,20 @@ static bool takes_operands(const struct opt_table *table)
     return false;
 }
 
-static void report_unexpected(struct opts *opts, const char *argument)
+/* A dash and more, but not a negative number: no option starts with a digit. */
+static bool looks_like_option(const char *argument)
 {
-    if (takes_operands(opts->table))
+    return argument[0] == '-' && argument[1] && !strchr("0123456789.", argument[1]);
+}
+
+static void report_unexpected(struct opts *opts, const char *argument, bool behind_dashes)
+{
+    if (behind_dashes && looks_like_option(argument))
+        opts_problem(opts,
+                     "unexpected argument \"%.60s\"; options stand before --, what comes behind "
+                     "it is no option",
+                     argument);
+    else if (takes_operands(opts->table))
         opts_problem(
             opts, "unexpected argument \"%.60s\"; text with spaces needs quotes around it%s",
             argument, find_letter(opts->table, 'm') >= 0 ? ", a model's name -m before it" : "");
@@ -256,13 +267,7 @@ static void take_operand(struct parser *parser, const char *argument)
             return;
         }
     }
-    report_unexpected(parser->opts, argument);
-}
-
-/* A dash and more, but not a negative number: no option starts with a digit. */
-static bool looks_like_option(const char *argument)
-{
-    return argument[0] == '-' && argument[1] && !strchr("0123456789.", argument[1]);
+    report_unexpected(parser->opts, argument, parser->operands_only);
 }
 
 static void take_argument(struct parser *parser)

@@ -280,6 +280,10 @@ $ dllm run -m none.gguf hi -5
 ! error: unexpected argument "-5"; text with spaces needs quotes around it, a model's name -m before it
 = 2
 
+$ dllm run -m none.gguf -- -x -n 2
+! error: unexpected argument "-n"; options stand before --, what comes behind it is no option
+= 2
+
 # Contradictions.
 $ dllm run -m none.gguf hi --prompt hi
 ! error: PROMPT and --prompt exclude each other: the prompt comes from one place
