@@ -167,6 +167,7 @@ int eval_arms_add(struct eval_arms *arms, const char *text, const char *common)
 int eval_arms_load(struct eval_arms *arms, const char *path, const char *common)
 {
     struct dllm_text text;
+    struct dllm_string json;
     json_error_t error;
     json_t *root, *options;
     const char *name;
@@ -174,7 +175,8 @@ int eval_arms_load(struct eval_arms *arms, const char *path, const char *common)
 
     if (code)
         return code;
-    root = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &error);
+    json = prompt_without_mark(&text);
+    root = json_loadb(json.data, json.size, JSON_REJECT_DUPLICATES, &error);
     dllm_text_free(&text);
     if (!root)
         return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", path,

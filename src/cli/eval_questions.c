@@ -43,10 +43,9 @@ static int take_line(const char *line, size_t size, int number, json_t **row)
     return CLI_OK;
 }
 
-static int take_lines(const struct dllm_text *text, int every, int limit,
-                      struct eval_questions *out)
+static int take_lines(struct dllm_string text, int every, int limit, struct eval_questions *out)
 {
-    const char *at = text->data, *end = at + text->size, *next;
+    const char *at = text.data, *end = at + text.size, *next;
     int number = 0, code = CLI_OK;
     json_t *row;
 
@@ -74,7 +73,7 @@ int eval_questions_load(const char *path, int every, int limit, struct eval_ques
     *out = (struct eval_questions){.rows = json_array()};
     if ((code = prompt_read_file(path, &text)))
         return code;
-    code = take_lines(&text, every, limit, out);
+    code = take_lines(prompt_without_mark(&text), every, limit, out);
     dllm_text_free(&text);
     if (!code && out->count == 0)
         code = cli_fail(CLI_FAILURE,

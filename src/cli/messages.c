@@ -66,6 +66,7 @@ static int take_messages(const char *path, const json_t *array, struct dllm_mess
 int prompt_read_messages(const char *path, struct dllm_message **out, size_t *count)
 {
     struct dllm_text text = {0};
+    struct dllm_string json = {path, strlen(path)};
     json_error_t where;
     json_t *array;
     bool inlined = path[0] == '[';
@@ -76,8 +77,9 @@ int prompt_read_messages(const char *path, struct dllm_message **out, size_t *co
     *count = 0;
     if (code)
         return code;
-    array = json_loadb(inlined ? path : text.data, inlined ? strlen(path) : text.size,
-                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    if (!inlined)
+        json = prompt_without_mark(&text);
+    array = json_loadb(json.data, json.size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     dllm_text_free(&text);
     if (!array)
         return cli_fail(CLI_FAILURE, "\"%s\" is not valid JSON: line %d, column %d: %s", name,

@@ -63,6 +63,13 @@ int prompt_read_file(const char *path, struct dllm_text *out)
     return done ? CLI_OK : CLI_FAILURE;
 }
 
+struct dllm_string prompt_without_mark(const struct dllm_text *text)
+{
+    size_t mark = text->size >= 3 && memcmp(text->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    return (struct dllm_string){text->data + mark, text->size - mark};
+}
+
 /* The file to read the text from, NULL if it is on the command line. */
 static const char *text_file(const struct prompt_source *source)
 {

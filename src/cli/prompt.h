@@ -45,6 +45,9 @@ int prompt_encode(const struct prompt *prompt, const struct dllm_engine *engine,
  * a gigabyte. 0, or the exit code after a message. */
 int prompt_read_file(const char *path, struct dllm_text *out);
 
+/* A file of JSON without the byte order mark that some editors begin one with. */
+struct dllm_string prompt_without_mark(const struct dllm_text *text);
+
 /* A conversation, [{"role": ..., "content": ...}, ...], from a JSON file (or
  * "-"), or given itself: what starts with a bracket is no name; *out and its
  * texts are owned by the caller (prompt_free_messages). (messages.c) */

@@ -52,6 +52,13 @@ $ echo '{"a": -n}' > arms.json; dllm eval - --arms arms.json
 ! error: "arms.json" is not valid JSON: line 1, column 7: invalid token near '-'
 = 1
 
+# A byte order mark and carriage returns are no part of the files.
+$ printf '\357\273\277{"question": "What is 27 + 58?", "answer": "85"}\r\n' > q; printf '\357\273\277{"a": "-n 4"}\r\n' > arms
+> dllm eval q --arms arms | sed 's/  *[0-9.]*$//'; printf '\357\273\277[{"role": "user", "content": "What is 27 + 58?"}]\r\n' > m; dllm run --messages m -n 4
+| arm           right          forwards      rows    seconds
+| a        1 of 1     100.0 %       4.0        96
+| 85
+
 # So is a model that is not there, or not whole, behind one that is.
 $ echo '{"question": "1?", "answer": "x"}' > q; head -c 5000 "$models/llada-Q4_K_M.gguf" > cut.gguf
 > for m in none.gguf cut.gguf; do dllm eval q -r r -a "a: -n 2" -a "b: -n 2 -m $m"; echo $?; wc -l < r; done
