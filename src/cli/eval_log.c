@@ -30,8 +30,26 @@ static int find_question(const struct eval_questions *questions, int number)
     return -1;
 }
 
+static int fail_foreign(const struct eval_log *log, int line)
+{
+    return cli_fail(
+        CLI_FAILURE,
+        "line %d of \"%s\" is no answer of an evaluation; --results goes on only with a "
+        "file of answers: name another one",
+        line, log->path);
+}
+
+/* Whether a last line without its end is one of ours, which a kill cut off: any other is not ours
+ * to remove. */
+static bool is_torn_answer(const char *line, size_t size)
+{
+    static const char head[] = "{\"arm\":\"";
+
+    return memcmp(line, head, size < sizeof head - 1 ? size : sizeof head - 1) == 0;
+}
+
 /* One line of the file into its place. */
-static int take(struct eval_log *log, const json_t *row)
+static int take(struct eval_log *log, const json_t *row, int line)
 {
     const char *name, *options, *question, *output;
     int number, arm, place;
@@ -42,7 +60,7 @@ static int take(struct eval_log *log, const json_t *row)
                     "options", &options, "number", &number, "question", &question, "output",
                     &output, "forward_passes", &answer.forward_passes, "rows_computed", &rows,
                     "tokens", &answer.tokens, "seconds", &answer.seconds))
-        return cli_fail(CLI_FAILURE, "a line of the results file is no answer of an evaluation");
+        return fail_foreign(log, line);
     arm = find_arm(log->arms, name);
     place = find_question(log->questions, number);
     if (arm < 0 || place < 0)
@@ -71,16 +89,17 @@ static int take_lines(struct eval_log *log, long *end)
     char *line = NULL;
     size_t size = 0;
     ssize_t length = 0;
-    json_t *row;
-    int code = CLI_OK;
+    int code = CLI_OK, number = 0;
 
     *end = 0;
     while (!code && (length = getline(&line, &size, log->file)) > 0 && line[length - 1] == '\n') {
-        row = json_loads(line, 0, NULL);
-        code = take(log, row);
+        json_t *row = json_loads(line, 0, NULL);
+        code = take(log, row, ++number);
         json_decref(row);
         *end += length;
     }
+    if (!code && length > 0 && line[length - 1] != '\n' && !is_torn_answer(line, (size_t)length))
+        code = fail_foreign(log, number + 1);
     free(line);
     if (!code && !feof(log->file) && length < 0)
         code = cli_fail(CLI_FAILURE, "the results file could not be read to its end: %s",
@@ -95,7 +114,7 @@ int eval_log_open(const char *path, const struct eval_arms *arms,
     long end;
     int code;
 
-    *out = (struct eval_log){.arms = arms, .questions = questions};
+    *out = (struct eval_log){.arms = arms, .questions = questions, .path = path};
     out->answers = calloc((size_t)arms->count * (size_t)questions->count, sizeof *out->answers);
     if (!out->answers)
         return cli_fail(CLI_FAILURE, "out of memory");

@@ -21,6 +21,7 @@ struct eval_log {
     const struct eval_arms *arms;
     const struct eval_questions *questions;
     struct eval_answer *answers; /* [arms][questions] */
+    const char *path;            /* of the file; NULL: none is kept */
     FILE *file;                  /* NULL: nothing is kept */
 };
 

@@ -145,8 +145,17 @@ $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r r.json
 ! error: the results file is of other questions: number 1 there is "1?"; give the results another file
 = 2
 $ echo '{"question": "1?", "answer": "x"}' >q.jsonl; dllm eval q.jsonl -r q.jsonl --common "-n 4 -t 1"
-! error: a line of the results file is no answer of an evaluation
+! error: line 1 of "q.jsonl" is no answer of an evaluation; --results goes on only with a file of answers: name another one
 = 1
+
+# Nor is what is none of ours taken for a torn line of it, and removed: a file of one line without its end.
+$ printf '{"question": "1?", "answer": "x"}' > q; printf '{"arm":"a","opt' > torn; printf '{"' > torn2
+> for f in q torn torn2; do dllm eval q -r $f -a "a: -n 4 -t 1 --steps 1" > x; echo $? $(wc -l < $f); done; cat q; echo
+| 1 0
+| 0 1
+| 0 1
+| {"question": "1?", "answer": "x"}
+! error: line 1 of "q" is no answer of an evaluation; --results goes on only with a file of answers: name another one
 
 # Valid JSON that cannot be used is told from what is no JSON.
 $ printf '{"question": "a\\u0000b", "answer": "x"}\n' > q.jsonl; dllm eval q.jsonl --arm a:
