@@ -126,6 +126,22 @@ static void make_folders(const char *path)
     free(copy);
 }
 
+/* What holds something else is left alone: it would be replaced by the lines typed. */
+static void load_history(struct line_reader *reader)
+{
+    HistEvent event;
+    struct stat info;
+
+    if (history(reader->history, &event, H_LOAD, reader->history_path) >= 0 ||
+        stat(reader->history_path, &info) != 0 || info.st_size == 0)
+        return;
+    fprintf(stderr,
+            "note: \"%s\" holds no lines typed before; it stays as it is, and none are kept\n",
+            reader->history_path);
+    free(reader->history_path);
+    reader->history_path = NULL;
+}
+
 static bool open_editor(struct line_reader *reader)
 {
     struct term term;
@@ -139,7 +155,7 @@ static bool open_editor(struct line_reader *reader)
     history(reader->history, &event, H_SETSIZE, HISTORY_LINES);
     history(reader->history, &event, H_SETUNIQUE, 1);
     if (reader->history_path)
-        history(reader->history, &event, H_LOAD, reader->history_path);
+        load_history(reader);
     el_set(reader->editor, EL_PROMPT, prompt);
     el_set(reader->editor, EL_EDITOR, "emacs");
     el_set(reader->editor, EL_HIST, history, reader->history);

@@ -48,6 +48,21 @@ def end(terminal):
     equal(terminal.finish(), 0)
 
 
+def test_a_file_that_is_no_history():
+    """Would break: --history with the name of another file, which the lines typed replace."""
+    with tempfile.TemporaryDirectory() as home:
+        with open(f"{home}/notes", "w", encoding="utf-8") as file:
+            file.write("precious\n")
+        for name in ("notes", "lines", "lines"):
+            terminal = chat(home, "--history", f"{home}/{name}", "-n", "4")
+            equal("holds no lines typed before" in terminal.text(), EDITOR and name == "notes")
+            ask(terminal, "/tokens", "context: 0 of 512 tokens")
+            end(terminal)
+        with open(f"{home}/notes", encoding="utf-8") as file:
+            equal(file.read(), "precious\n")
+        equal(os.path.exists(f"{home}/lines"), EDITOR)
+
+
 def test_a_conversation():
     with tempfile.TemporaryDirectory() as home:
         terminal = chat(home, "-n", "16")
