@@ -32,12 +32,16 @@ bool batch_output_has(const struct batch_output *output, const struct batch_job 
     return has;
 }
 
-/* Whether the text is the beginning of a result, however short. */
+/* Whether the text is the beginning of a result, however short, and not the whole of something
+ * else: a request, say. */
 static bool is_torn_result(const char *text, size_t size)
 {
     static const char head[] = "{\"id\": ";
+    json_t *whole = json_loadb(text, size, 0, NULL);
+    bool other = whole && !json_is_integer(json_object_get(whole, "line"));
 
-    return memcmp(text, head, size < sizeof head - 1 ? size : sizeof head - 1) == 0;
+    json_decref(whole);
+    return !other && memcmp(text, head, size < sizeof head - 1 ? size : sizeof head - 1) == 0;
 }
 
 static int fail_foreign(const struct batch_output *output, long number)

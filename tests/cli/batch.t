@@ -133,6 +133,7 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 > dllm run --input in.jsonl -n 8 -o torn.jsonl; echo $?
 > echo hello > other; dllm run --input in.jsonl -o other --resume; cat other
 > printf hello > other; dllm run --input in.jsonl -o other --resume; cat other; echo
+> printf '{"id": 1, "prompt": "q"}' > other; dllm run --input in.jsonl -o other --resume; cat other; echo
 | 0
 | 3 answered, 0 failed
 | "text": "59"
@@ -141,7 +142,9 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 | 2
 | hello
 | hello
+| {"id": 1, "prompt": "q"}
 ! error: "torn.jsonl" has something in it already; go on with it by --resume, or name another file
+! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 ! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 ! error: line 1 of "other" is no result of a batch; --resume goes on only with a file of results
 = 0
