@@ -168,6 +168,8 @@ static int make_folder(const char *path)
 {
     struct stat info;
 
+    if (path && out_file_refuse_dash(path))
+        return CLI_USAGE;
     if (!path || mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
         return CLI_OK;
     return cli_fail(CLI_FAILURE, "\"%s\" could not be made as a folder: %s", path, strerror(errno));

@@ -73,8 +73,9 @@ $ cp $root/tests/fuzz/corpus/model/llada m; cp $root/tests/fuzz/corpus/trace/sho
 ! error: "m2" is a file that this command reads; writing would replace it: choose another name
 ! ls: cannot access '*.??????': No such file or directory
 # Where a file is needed "-" makes none of that name, and is no standard output either.
-$ echo '{"question": "q", "answer": "a"}' > q; dllm run hi -n 2 --trace good > out; for c in "run hi -n 2 --trace -" "logits --tokens 1 -o -" \
+$ echo '{"question": "q", "answer": "a"}' > q; dllm run hi -n 2 --trace good > out; for c in "run hi -n 2 --trace -" "logits --tokens 1 -o -" "logits --tokens 1 -o x --layers -" \
 >     "trace good -o -" "quantize q - Q8_0" "eval q --json - --arm a:-n2" "eval q -r - --arm a:-n2"; do dllm $c > out; echo $?; done; ls
+| 2
 | 2
 | 2
 | 2
@@ -84,6 +85,7 @@ $ echo '{"question": "q", "answer": "a"}' > q; dllm run hi -n 2 --trace good > o
 | good
 | out
 | q
+! error: "-" stands for no stream here, a file is needed; give its name, ./- for one that is called so
 ! error: "-" stands for no stream here, a file is needed; give its name, ./- for one that is called so
 ! error: "-" stands for no stream here, a file is needed; give its name, ./- for one that is called so
 ! error: "-" stands for no stream here, a file is needed; give its name, ./- for one that is called so
