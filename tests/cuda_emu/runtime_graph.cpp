@@ -1,8 +1,9 @@
 /*
  * runtime_graph.cpp: stream capture and graphs. A graph is the list of what one
  * stream was given between begin and end, with the arguments of then; a launch
- * runs it again in that order. An executable takes memory of the card, 64 KB a node:
- * https://forums.developer.nvidia.com/t/244901 shows 63 MB for a thousand.
+ * runs it again in that order. An executable takes memory of the card, 64 KB a node unless
+ * EMU_GRAPH_NODE says otherwise: https://forums.developer.nvidia.com/t/244901 shows 63 MB for a
+ * thousand.
  */
 #include "runtime_internal.h"
 
@@ -63,7 +64,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
         return entry.error;
     if (!graph)
         return remember(cudaErrorInvalidValue);
-    const size_t bytes = graph->nodes.size() * (64 << 10);
+    const size_t bytes = graph->nodes.size() * environment("EMU_GRAPH_NODE", 64 << 10);
     if (!take_memory(bytes))
         return remember(cudaErrorMemoryAllocation);
     *executable = new CUgraphExec_st{graph->nodes, bytes};

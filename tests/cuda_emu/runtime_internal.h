@@ -4,11 +4,14 @@
  * EMU_ORDER=random it may also run at once. Forgotten waits are seen so.
  *
  * environment
- *   EMU_DEVICES  how many GPUs there are (1)
- *   EMU_DRIVER   the driver's version as cudaDriverGetVersion gives it, 0: no driver (the
- * runtime's) EMU_COMPUTE  compute capability, "86" (80) EMU_MEMORY   bytes of device memory (16 GB)
- *   EMU_SMEM     bytes of shared memory that a block may have (99 KB)
- *   EMU_FAULT    the number of a launch whose kernel faults: every later call fails (none does)
+ *   EMU_DEVICES     how many GPUs there are (1)
+ *   EMU_DRIVER      the driver's version, 0: no driver (the runtime's)
+ *   EMU_COMPUTE     compute capability, "86" (80)
+ *   EMU_MEMORY      bytes of device memory (16 GB)
+ *   EMU_GRAPH_NODE  bytes of it that an operation of a graph takes (64 KB)
+ *   EMU_SMEM        bytes of shared memory that a block may have (99 KB)
+ *   EMU_FAULT       the number of a launch whose kernel faults, after which every call fails
+ *                   (none does)
  *
  * Where the real runtime promises less than it mostly does, this one does the least: a copy
  * from pageable memory may read it late; a kernel's code comes to the card with its first
