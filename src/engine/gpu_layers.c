@@ -3,13 +3,14 @@
 #include "device.h"
 
 #include "backend_cuda.h"
+#include "shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room that a model must leave for work: a canvas of so many positions. */
-enum { LEAST_CANVAS = 512, LEAST_ROWS = 64 };
+/* Room that a model must leave for work: passes with a canvas of so many positions. */
+enum { LEAST_CANVAS = 512 };
 
 /* What a GPU needs that has the layers from `first` on. ranges: room for those of all. */
 static struct backend_constants constants_from(const struct dllm_engine *engine,
@@ -18,8 +19,7 @@ static struct backend_constants constants_from(const struct dllm_engine *engine,
 {
     const struct model *model = &engine->model;
     const struct placement place = {.main = gpu, .layers_before = first};
-    const struct forward_limits canvas = {
-        .canvases = 1, .length = LEAST_CANVAS, .rows = engine_chunk_rows(engine, LEAST_ROWS)};
+    const struct forward_limits canvas = shared_limits(engine, 1, LEAST_CANVAS);
 
     return (struct backend_constants){
         .ranges = ranges,

@@ -275,15 +275,20 @@ static int positions_for(const struct shared_passes *shared, int needed)
     return MAX(positions, needed);
 }
 
+struct forward_limits shared_limits(const struct dllm_engine *engine, int canvases, int length)
+{
+    return (struct forward_limits){.canvases = SHARED_CANVASES,
+                                   .length = length,
+                                   .rows = engine_chunk_rows(engine, LOGITS_ROWS),
+                                   .positions = canvases * length,
+                                   .guests = true};
+}
+
 static struct forward_limits limits_for(const struct shared_passes *shared,
                                         const struct forward_limits *wanted)
 {
-    struct forward_limits limits = {.canvases = SHARED_CANVASES,
-                                    .length = wanted->length,
-                                    .rows = engine_chunk_rows(shared->engine, LOGITS_ROWS),
-                                    .positions = wanted->canvases * wanted->length *
-                                                 MAX(shared->together, 1),
-                                    .guests = true};
+    struct forward_limits limits =
+        shared_limits(shared->engine, wanted->canvases * MAX(shared->together, 1), wanted->length);
     struct forward_limits old;
 
     if (!shared->forward)

@@ -22,6 +22,10 @@ void shared_gather(struct shared_passes *shared, int generations);
 /* Canvases that a pass has room for. */
 enum { SHARED_CANVASES = 32 };
 
+/* The workspace that generations share, at least: for as many positions as so many canvases
+ * of this length have. */
+struct forward_limits shared_limits(const struct dllm_engine *engine, int canvases, int length);
+
 /* A session begins a generation of such canvases: there is room for it from now on, and
  * the others wait for its steps. Leave after each join that succeeded. */
 enum dllm_status shared_join(struct dllm_session *session, const struct forward_limits *limits,

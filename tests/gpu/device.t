@@ -47,18 +47,19 @@ $ EMU_MEMORY=2000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --verbose 2
 $ EMU_MEMORY=1000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
 !~ error: the model does not fit on gpu:0: its weights take 1.4 MB and a canvas * MB, and 1.0 of 1.0 MB are free; take a smaller quantization, or compute on the CPU (--device cpu)
 = 1
-$ EMU_MEMORY=8500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
+$ EMU_MEMORY=27500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi --device gpu
 !~ error: the model does not fit on gpu:0: *; take a smaller quantization, or compute on the CPU (--device cpu); 1 of 2 layers would fit (--gpu-layers 1)
 = 1
-$ EMU_MEMORY=12000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --device gpu
-!~ error: the GPU's memory is too small: * MB are needed now, * of 12.0 MB are free; take a shorter canvas or a smaller quantization, leave more layers to the CPU (--gpu-layers), or compute there (--device cpu)
+$ EMU_MEMORY=30000000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 1900 --device gpu
+!~ error: the GPU's memory is too small: * MB are needed now, * of 30.0 MB are free; take a shorter canvas or a smaller quantization, leave more layers to the CPU (--gpu-layers), or compute there (--device cpu)
 = 1
 
 # Recordings take memory of the card: without it for one more the others go, without any there are none.
-$ for bytes in 8850000 9000000 20000000; do EMU_MEMORY=$bytes dllm run -m "$models/llada-Q4_K_M.gguf" --device gpu --cache dual --block-length 4 -n 16 hi; done | sort -u | wc -l
+$ for bytes in 30000000 60000000 200000000; do EMU_MEMORY=$bytes EMU_GRAPH_NODE=3000000 dllm run -m "$models/llada-Q4_K_M.gguf" --device gpu --cache dual --block-length 4 -n 16 hi; done | sort -u | wc -l
 | 1
-$ for bytes in 8850000 20000000; do EMU_MEMORY=$bytes dllm run -m "$models/llada-Q4_K_M.gguf" --device gpu -n 80 --block-length 80 --steps 3 hi; done | sort -u | wc -l
-| 1
+
+# Where a model fits, a canvas of 512 positions does.
+$ EMU_MEMORY=27950000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 490 --block-length 490 --steps 1 --device gpu >/dev/null
 
 # The built-in model knows the answer there too.
 $ dllm run --device gpu -n 8 "What is the capital of France?"
@@ -71,9 +72,9 @@ $ printf '%s\n' '{"prompt": "What is the capital of France?", "max_tokens": 8}' 
 | Rome
 
 # Layers that the CPU keeps: a number, or as many as fit; the answer does not depend on it.
-$ EMU_MEMORY=8500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --gpu-layers auto --verbose 2>&1 >/dev/null | grep ^device
+$ EMU_MEMORY=27500000 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 2 --gpu-layers auto --verbose 2>&1 >/dev/null | grep ^device
 |~ device: gpu:0 (1 of 2 layers), level sm_80 + *, * threads
-$ EMU_MEMORY=8500000 dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
+$ EMU_MEMORY=27500000 dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
 |~ model       ok     *: fits into memory; 1 of 2 layers fit on GPU 0 (--device gpu:0 --gpu-layers 1)
 $ EMU_MEMORY=100000 dllm doctor -m "$models/llada-Q4_K_M.gguf" | grep ^model
 |~ model       ok     *: fits into memory; nothing of it fits on GPU 0
@@ -177,7 +178,7 @@ $ dllm bench -m "$models/dream-Q4_K_M.gguf" --canvas 20 --rows 3 --all-rows --re
 | --
 |~ step of 2 prompts, logits of 20 rows each: * ms (* to *)
 |~   each prompt * ms
-$ EMU_MEMORY=12000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --device gpu --prompts 32
+$ EMU_MEMORY=30000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --device gpu --prompts 32
 !~ error: the GPU's memory is too small: * MB are needed now, *
 = 1
 
