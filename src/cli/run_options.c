@@ -25,7 +25,7 @@ static const struct opt options[RUN_OPTIONS] = {
                     .may_be_empty = true,
                     .group = PROMPT_GROUP,
                     .metavar = "TEXT",
-                    .help = "the same as PROMPT"},
+                    .help = "the same as PROMPT, but - is text too"},
     [RUN_PROMPT_FILE] = {.name = "prompt-file",
                          .once = true,
                          .kind = OPT_PATH,

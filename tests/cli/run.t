@@ -22,6 +22,13 @@ $ m="$models/llada-Q4_K_M.gguf"
 > dllm run -m "$m" --prompt-tokens "$ids" -n 12 --steps 6 > g
 > for other in b c d e f g; do cmp a $other; done
 
+# As an operand - is standard input, as the value of --prompt it is text.
+$ echo "What is 27 + 58?" | dllm run - -n 8; echo x > x; dllm run --prompt - -n 8 --json < x | grep -o '"prompt_tokens": [0-9]*'; dllm tokenize --pieces --no-chat -- - < x
+| 85
+| "prompt_tokens": 11
+| 120	"x"
+| 10	"\n"
+
 # A seed repeats a run; another seed gives another one.
 $ m="$models/dream-Q4_K_M.gguf"
 > dllm run -m "$m" "Hello" -n 16 --temperature 1 --seed 7 > a
