@@ -93,10 +93,14 @@ int cli_fail(int code, const char *format, ...)
 
 int cli_fail_error(const struct dllm_error *error)
 {
+    char message[sizeof error->message + 100];
+
     if (error->status == DLLM_INTERRUPTED)
         return CLI_INTERRUPTED;
-    return cli_fail(error->status == DLLM_ERROR_USAGE ? CLI_USAGE : CLI_FAILURE, "%s",
-                    error->message);
+    if (error->status != DLLM_ERROR_USAGE)
+        return cli_fail(CLI_FAILURE, "%s", error->message);
+    cli_name_options(error->message, message, sizeof message);
+    return cli_fail(CLI_USAGE, "%s", message);
 }
 
 const char *cli_model_path(const struct opt_value *model)

@@ -57,6 +57,10 @@ void cli_capture_errors(struct cli_capture *capture);
 /* The same for an error of the library; returns the exit code of its status. */
 int cli_fail_error(const struct dllm_error *error);
 
+/* A message of the library's with its names of settings as options: block_length becomes
+ * --block-length. Cut off at size. (option_names.c) */
+void cli_name_options(const char *message, char *out, size_t size);
+
 /* The value of -m, or the built-in model where none was given. */
 const char *cli_model_path(const struct opt_value *model);
 

@@ -75,8 +75,7 @@ enum dllm_status session_check_length(const struct dllm_session *session, size_t
         return DLLM_OK;
     return status_fail(error, DLLM_ERROR_USAGE,
                        "the canvas (prompt, generated positions and suffix) has %zu positions, but "
-                       "the model's context length is %d; shorten it, or permit it with "
-                       "--allow-long (allow_long)",
+                       "the model's context length is %d; shorten it, or permit it with allow_long",
                        length, context);
 }
 

@@ -75,7 +75,7 @@ $ cat > in.jsonl <<'J'
 | 17 17 unknown field "max_token"; did you mean "max_tokens"?
 | 18 18 "cache" needs one of none, prefix, dual, not "--steps"
 | 19 19 message 1 of "messages" is not of the form {"role": "system", "user" or "assistant", "content": TEXT}
-| 20 20 the canvas (prompt, generated positions and suffix) has 5011 positions, but the model's context length is 512; shorten it, or permit it with "allow_long" (allow_long)
+| 20 20 the canvas (prompt, generated positions and suffix) has 5011 positions, but the model's context length is 512; shorten it, or permit it with "allow_long"
 | 21 "b" 85
 
 # A field that is null is left out, the id too, as tables are written by other programs.

@@ -79,5 +79,5 @@ $ dllm run --no-chat "<|mdm_mask|>" --template "a[[1]]"
 ! error: the prompt holds the model's mask, beside a template; mark gaps as [[N]] in the template
 = 2
 $ dllm run --template "a[[600]]"
-! error: the canvas (prompt, generated positions and suffix) has 601 positions, but the model's context length is 512; shorten it, or permit it with --allow-long (allow_long)
+! error: the canvas (prompt, generated positions and suffix) has 601 positions, but the model's context length is 512; shorten it, or permit it with --allow-long
 = 2

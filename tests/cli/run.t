@@ -130,7 +130,7 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 1,2,3 -n 8 --block-len
 % python3
 | prefix 58 True
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 8 --suffix-window 4
-! error: suffix_window has no effect in one block (give a block_length below max_tokens): leave it out
+! error: --suffix-window has no effect in one block (give a --block-length below --max-tokens): leave it out
 = 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --threshold 0.5 --stop zz --stop ä --suffix hi --no-chat --json |
 >   python3 -c 'import json, sys; s = json.load(sys.stdin)["settings"]

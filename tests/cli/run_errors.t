@@ -2,8 +2,8 @@ Runs that fail: exit code 1, or 2 where an option does not fit the model.
 
 # A text far too long is one for the context length, not for more memory.
 $ head -c 4000000 /dev/zero | tr '\0' a > big; dllm run --prompt-file big -n 4; dllm score --prompt-tokens "$(seq -s, 600)" --answer a
-! error: the canvas (prompt, generated positions and suffix) has 4000014 positions, but the model's context length is 512; shorten it, or permit it with --allow-long (allow_long)
-! error: the canvas (prompt, generated positions and suffix) has 601 positions, but the model's context length is 512; shorten it, or permit it with --allow-long (allow_long)
+! error: the canvas (prompt, generated positions and suffix) has 4000014 positions, but the model's context length is 512; shorten it, or permit it with --allow-long
+! error: the canvas (prompt, generated positions and suffix) has 601 positions, but the model's context length is 512; shorten it, or permit it with --allow-long
 = 2
 
 # What is no model.
@@ -58,7 +58,7 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 64 --block-length 16 --steps 3
 !~ error: *steps*3*expected*4*
 = 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 1 -n 2048
-! error: the canvas (prompt, generated positions and suffix) has 2049 positions, but the model's context length is 2048; shorten it, or permit it with --allow-long (allow_long)
+! error: the canvas (prompt, generated positions and suffix) has 2049 positions, but the model's context length is 2048; shorten it, or permit it with --allow-long
 = 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 1,1024 -n 4
 ! error: id 1024 at position 1 of the prompt is outside the vocabulary; ids from 0 to 1023 were expected
