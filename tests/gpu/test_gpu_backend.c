@@ -295,7 +295,7 @@ static uint64_t free_bytes(void)
 
 /* What a driver takes and keeps for itself, for streams and small pieces; a buffer takes twice
  * as much. */
-enum { UNSEEN = 4 << 20, LARGE_ROWS = 2 * UNSEEN / 4 / WIDTH };
+enum { UNSEEN = 16 << 20, LARGE_ROWS = 2 * UNSEEN / 4 / WIDTH };
 
 /* How many large buffers' worth of memory is gone since so many bytes were free. */
 static int buffers_gone(uint64_t before)
