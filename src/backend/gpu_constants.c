@@ -141,8 +141,7 @@ static enum dllm_status open_upload(struct upload *upload, struct dllm_error *er
     for (int i = 0; i < 2; i++) {
         void *stage;
 
-        if (cudaMallocHost(&stage, STAGE_BYTES) != cudaSuccess)
-            return status_no_memory(error, STAGE_BYTES);
+        TRY(gpu_pinned_take(STAGE_BYTES, &stage, error));
         upload->stage[i] = stage;
         gpu_check(upload->backend,
                   cudaEventCreateWithFlags(&upload->sent[i], cudaEventDisableTiming), "event");

@@ -41,8 +41,7 @@ static enum dllm_status fill(struct gpu_backend *backend, struct gpu_lists *list
         return status_no_memory(error, bytes);
     TRY(gpu_memory_take(&backend->memory, bytes, &lists->block, &device, error));
     lists->device = device;
-    if (cudaMallocHost(&stage, 2 * bytes) != cudaSuccess)
-        return status_no_memory(error, 2 * bytes);
+    TRY(gpu_pinned_take(2 * bytes, &stage, error));
     lists->stage = stage;
     for (int half = 0; half < 2; half++)
         gpu_check(backend, cudaEventCreateWithFlags(&lists->sent[half], cudaEventDisableTiming),

@@ -63,11 +63,9 @@ static enum dllm_status allocate(struct gpu_backend *backend, struct gpu_picks *
 
     TRY(gpu_memory_take(&backend->memory, bytes, &picks->block, &device, error));
     cut(picks->rows, picks->vocab, device, &picks->device);
-    if (cudaMallocHost(&picks->pinned, bytes) != cudaSuccess)
-        return status_no_memory(error, bytes);
+    TRY(gpu_pinned_take(bytes, &picks->pinned, error));
     cut(picks->rows, picks->vocab, picks->pinned, &picks->host);
-    if (cudaMallocHost(&pinned, row) != cudaSuccess)
-        return status_no_memory(error, row);
+    TRY(gpu_pinned_take(row, &pinned, error));
     picks->bad_row = pinned;
     picks->scratch = aligned_alloc(CACHE_LINE, scratch);
     return picks->scratch ? DLLM_OK : status_no_memory(error, scratch);

@@ -17,12 +17,20 @@ uint64_t gpu_piece_bytes(uint64_t bytes)
     return ROUND_UP(bytes, (uint64_t)ALIGNMENT);
 }
 
-static enum dllm_status fail(uint64_t bytes, struct dllm_error *error)
+/* A call that asked for memory and failed for another reason than that there is none. */
+static enum dllm_status fail_device(cudaError_t code, struct dllm_error *error)
+{
+    return status_fail(error, DLLM_ERROR_DEVICE,
+                       "the GPU gives no memory: %s, %s; run again, and if it fails again compute "
+                       "on the CPU (--device cpu)",
+                       cudaGetErrorString(code), cudaGetErrorName(code));
+}
+
+static enum dllm_status fail_full(uint64_t bytes, struct dllm_error *error)
 {
     size_t available = 0, total = 0;
 
     cudaMemGetInfo(&available, &total);
-    cudaGetLastError();
     return status_fail(error, DLLM_ERROR_DEVICE,
                        "the GPU's memory is too small: %.1f MB are needed now, %.1f of %.1f MB are "
                        "free; take a shorter canvas or a smaller quantization, leave more layers "
@@ -33,13 +41,17 @@ static enum dllm_status fail(uint64_t bytes, struct dllm_error *error)
 static enum dllm_status create(uint64_t bytes, struct gpu_block **out, struct dllm_error *error)
 {
     struct gpu_block *block = calloc(1, sizeof *block);
+    cudaError_t code;
     void *base;
 
     if (!block)
         return status_no_memory(error, sizeof *block);
-    if (cudaMalloc(&base, bytes) != cudaSuccess) {
+    code = cudaMalloc(&base, bytes);
+    if (code != cudaSuccess) {
+        cudaGetLastError();
         free(block);
-        return fail(bytes, error);
+        return code == cudaErrorMemoryAllocation ? fail_full(bytes, error)
+                                                 : fail_device(code, error);
     }
     block->base = base;
     block->bytes = bytes;
@@ -90,4 +102,16 @@ void gpu_memory_give(struct gpu_memory *memory, struct gpu_block *block)
     if (block == memory->open)
         memory->open = NULL;
     destroy(block);
+}
+
+enum dllm_status gpu_pinned_take(size_t bytes, void **out, struct dllm_error *error)
+{
+    cudaError_t code = cudaMallocHost(out, bytes);
+
+    if (code == cudaSuccess)
+        return DLLM_OK;
+    *out = NULL;
+    cudaGetLastError();
+    return code == cudaErrorMemoryAllocation ? status_no_memory(error, bytes)
+                                             : fail_device(code, error);
 }

@@ -1,7 +1,7 @@
 /*
  * gpu_memory.h: device memory in a few large blocks. What a workspace needs is
  * reserved as one block and cut into pieces; a block is freed with its last
- * piece.
+ * piece. And pinned memory of the host.
  */
 #ifndef GPU_MEMORY_H
 #define GPU_MEMORY_H
@@ -27,6 +27,9 @@ enum dllm_status gpu_memory_reserve(struct gpu_memory *memory, uint64_t bytes,
 enum dllm_status gpu_memory_take(struct gpu_memory *memory, uint64_t bytes,
                                  struct gpu_block **block, void **out, struct dllm_error *error);
 void gpu_memory_give(struct gpu_memory *memory, struct gpu_block *block);
+
+/* Pinned memory of the host, to be freed with cudaFreeHost; *out is NULL after a failure. */
+enum dllm_status gpu_pinned_take(size_t bytes, void **out, struct dllm_error *error);
 
 /* Frees a block that was reserved and of which nothing is used. */
 void gpu_memory_close(struct gpu_memory *memory);

@@ -188,6 +188,8 @@ $ EMU_FAULT=20 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --device gpu
 = 1
 $ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b", "max_tokens": 8}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --input - --device gpu 2>/dev/null | grep -c '"error": "gpu:0 failed ('
 | 2
+$ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b b", "max_tokens": 640}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --parallel 1 --input - --device gpu 2>/dev/null | grep -c "the GPU gives no memory: an illegal memory access was encountered, cudaErrorIllegalAddress; "
+| 1
 $ EMU_FAULT=120 dllm bench -m "$models/llada-Q4_K_M.gguf" --canvas 20 --rows 3 --reps 3 --device gpu --prompts 3
 !~ error: gpu:0 failed (*: an illegal memory access was encountered, cudaErrorIllegalAddress); *
 = 1
