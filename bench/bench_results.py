@@ -127,11 +127,12 @@ def facts():
 
 
 def gpu_facts():
-    """The first card and its driver, by dllm doctor and nvidia-smi; None, after a line, where there is none."""
+    """The first card and its driver, by dllm doctor and nvidia-smi; None, after a line, where there is none.
+    What doctor says of a card besides, that it fails or of others, is not asked here."""
     run = subprocess.run([os.path.join(BUILD, "dllm"), "doctor"], capture_output=True, text=True)
-    found = re.search(r"^GPU +\w+ +(.*)", run.stdout, re.M)
+    found = re.search(r"^GPU +(?:ok|NOT OK) +(.*)", run.stdout, re.M)
     text = found.group(1) if found else run.stderr.strip()
-    card = re.match(r"0: (.+?), compute capability ([\d.]+), \S+ \S+ free of (\S+ \S+)(?:; .*)?; "
+    card = re.match(r"0: (.+?), compute capability ([\d.]+), \S+ \S+ free of (\S+ \S+?)(?:[,;] .*)?; "
                     r"the driver has CUDA ([\d.]+), this build ([\d.]+)", text)
     if not card:
         print("nothing is measured: %s" % text)

@@ -36,7 +36,7 @@ times='"ms_each": [4, 4, 4, 4, 4], "gop_per_s": 2000.0, "weight_gb_per_s": 100.0
 known='"ceiling_gop_per_s": 1600000, "share_of_ceiling": 0.125, "bandwidth_ceiling_gb_per_s": 4000, "share_of_bandwidth": 0.25, "floor_ms": 1'
 unknown='"ceiling_gop_per_s": null, "share_of_ceiling": null, "bandwidth_ceiling_gb_per_s": null, "share_of_bandwidth": null, "floor_ms": null'
 case "$*" in
-doctor) echo "GPU         ok     0: A card, compute capability 9.0, 139.00 GiB free of 140.00 GiB; 1: Another, compute capability 8.6, 1.00 GiB free of 2.00 GiB; the driver has CUDA 13.0, this build 13.0" ;;
+doctor) echo "GPU         ${VERDICT:-ok    } 0: A card, compute capability 9.0, 139.00 GiB free of 140.00 GiB, the demo model's logits are the CPU's (cosine 0.999926); 1: Another, compute capability 8.6, 1.00 GiB free of 2.00 GiB; the driver has CUDA 13.0, this build 13.0" ;;
 *--matmul*) echo "{\"version\": \"1\", \"products\": [{\"type\": \"F16\", \"rows\": 8, \"width\": 8, \"tokens\": 8, $times, $unknown}]}" ;;
 *"--canvas 16"*"--prompts 4"*) echo '{"step": {"ms_each": [1, 2, 3, 4, 5]}}' ;; # unsteady
 *) echo "{\"canvas\": 8, \"prompts\": 4, \"step\": {\"layers_ms\": 3, \"head_ms\": 1, $times, $known}}" ;;
@@ -86,6 +86,7 @@ expect "a second call goes on with what is missing" says "11 results, 1 of them 
 DLLM_COMMIT=c2 measure
 expect "another commit is measured anew" says "11 results, 11 of them to measure"
 expect "parts can be named" status_is 0 measure tests products
+VERDICT="NOT OK" DLLM_COMMIT=c7 expect "a card that fails in doctor is tested" status_is 0 measure tests
 expect "a part that there is not" status_is 2 measure speed
 make_program tests/gpu/test_gpu_models <<<'echo "[  PASSED  ] 1 test(s)."; echo " 1 FAILED TEST(S)"; exit 1'
 DLLM_COMMIT=c5 status_is 1 measure tests
