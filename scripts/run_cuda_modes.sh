@@ -34,7 +34,7 @@ modes_of() { # test
 [ $# -gt 0 ] || {
     set -- tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp
     set -- "${@##*/}"
-    set -- "${@%.c*}" transcripts
+    set -- transcripts "${@%.c*}" # the longest first, so that none is left to the end
 }
 logs=$BUILD/cuda-logs
 mkdir -p "$logs"
