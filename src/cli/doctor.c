@@ -100,15 +100,24 @@ static void check_huge_pages(struct doctor_finding *finding)
         TEXT(finding, "not known; not for the weights, which are pages of the model's file");
 }
 
-/* A GPU that the demo model does not run on: an error ends with what to do, after "; ". */
+/* An error of the library ends with what to do, after "; ": the length of what is before, and
+ * where that begins ("" if it is not there). */
+static int reason_of(const char *message, const char **advice)
+{
+    size_t reason = strcspn(message, ";");
+
+    *advice = message + reason + strspn(message + reason, "; ");
+    return (int)reason;
+}
+
 static void tell_why(struct doctor_finding *finding, const char *message)
 {
-    int reason = (int)strcspn(message, ";");
+    const char *advice;
+    int reason = reason_of(message, &advice);
 
     TEXT(finding, ", the demo model does not run there: %.*s", reason, message);
     if (!finding->fix[0])
-        FIX(finding, "%s",
-            message[reason] ? message + reason + 2 : "take another card, or --device cpu");
+        FIX(finding, "%s", *advice ? advice : "take another card, or --device cpu");
 }
 
 /* Adds what the demo model says on a GPU, which no table of the driver's tells. */
@@ -154,19 +163,19 @@ static void list_gpus(struct doctor_finding *finding, int count)
 static void check_gpu(struct doctor_finding *finding)
 {
     struct dllm_error error = {0};
-    int count, reason;
+    const char *advice;
+    int count;
     char line[200];
 
     if (dllm_gpu_count(&count, &error) == DLLM_OK) {
         list_gpus(finding, count);
         return;
     }
-    reason = (int)strcspn(error.message, ";");
-    TEXT(finding, "%.*s", reason, error.message);
+    TEXT(finding, "%.*s", reason_of(error.message, &advice), error.message);
     if (!read_line("/proc/driver/nvidia/version", line, sizeof line))
         return;
     TEXT(finding, "; the kernel has %s", line);
-    FIX(finding, "%s", error.message + reason + strspn(error.message + reason, "; "));
+    FIX(finding, "%s", advice);
 }
 
 /* Where a program lies, as a shell would find it. */

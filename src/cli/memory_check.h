@@ -16,8 +16,7 @@ struct memory_need {
     uint64_t held;               /* bytes that their workspaces take already */
     bool cached, guided;         /* options that make it larger */
     bool force;
-    bool
-        allow_long; /* else a canvas beyond the model's context length is the library's to refuse */
+    bool allow_long; /* else the library refuses what is beyond the context length */
 };
 
 /* That of a generation by one session, not forced. */
