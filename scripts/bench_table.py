@@ -132,17 +132,20 @@ def start_table():
                    r["commit"]] for r in stepped()])
 
 
-def products_table():
+def products_of(result):
     rows = [[p["type"], "%d x %d" % (p["rows"], p["width"]), str(p["tokens"]), p["cpu_level"],
              str(p["threads"]), "%.2f ms" % results.median(p["ms_each"]), "%.2f GB/s" % p["weight_gb_per_s"],
              "%.0f Gop/s" % p["gop_per_s"], "%.0f Gop/s" % p["ceiling_gop_per_s"],
              "%.1f %%" % (100 * p["share_of_ceiling"])]
-            for _, result in results.read("products") for p in result["products"]]
-    text = table(["type", "rows x width", "tokens", "level", "threads", "time", "weights", "operations",
-                  "ceiling", "share"], rows)
-    for _, result in results.read("products"):
-        text += "\n%s, commit %s.\n" % (result["machine"]["processor"], result["commit"])
-    return text
+            for p in result["products"]]
+    return "%s, commit %s:\n\n" % (result["machine"]["processor"], result["commit"]) + table(
+        ["type", "rows x width", "tokens", "level", "threads", "time", "weights", "operations", "ceiling", "share"],
+        rows)
+
+
+def products_table():
+    """A table for each processor."""
+    return "\n".join(products_of(result) for _, result in results.read("products")) or EMPTY
 
 
 def caches_row(result):
@@ -384,8 +387,9 @@ def gpu_tests_table():
 
 TABLES = {"batch": batch_table, "gaps": gaps_table, "demo_arms": demo_table, "demo_kinds": lambda: kinds_table("eval_demo"),
           "decoding": decoding_table, "speed": speed_table, "compare": lambda: dense_table("model"),
-          "avx2": lambda: dense_table("avx2"), "moe": moe_table, "types": types_table, "tokenizer": tokenizer_table,
-          "steps": steps_table, "start": start_table, "products": products_table, "caches": caches_table,
+          "avx2": lambda: dense_table("avx2"), "avxvnni": lambda: dense_table("avxvnni"), "moe": moe_table,
+          "types": types_table, "tokenizer": tokenizer_table, "steps": steps_table, "start": start_table,
+          "products": products_table, "caches": caches_table,
           "types_accuracy": types_accuracy_table, "parity": parity_table, "divergence": divergence_table,
           "gpu_steps": gpu_steps_table, "gpu_compare": gpu_compare_table, "gpu_products": gpu_products_table,
           "gpu_parity": gpu_parity_table, "gpu_tests": gpu_tests_table}

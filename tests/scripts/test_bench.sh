@@ -82,11 +82,11 @@ loader.exec_module(compare)
 r.RESULTS = tempfile.mkdtemp()
 steady = {"F16": 1, "Q5_K": 2}
 compare.compare_type = lambda options, name: {"time": steady[name]} if name in steady else None
-def of(model, layers=None, canvas=148, avx2=False):
-    return types.SimpleNamespace(model=model, layers=layers, canvas=canvas, avx2=avx2)
+def of(model, layers=None, canvas=148, level=None):
+    return types.SimpleNamespace(model=model, layers=layers, canvas=canvas, cpu_level=level)
 assert not compare.compare_types(of("llada"), ["Q5_K", "Q8_0"])
 assert compare.compare_types(of("llada"), ["F16"])
-for other in (of("dream"), of("llada", layers=4), of("llada", canvas=64), of("llada", avx2=True)):
+for other in (of("dream"), of("llada", layers=4), of("llada", canvas=64), of("llada", level="avx2")):
     assert compare.compare_types(other, ["F16"])
 steady["Q5_K"] = 3
 assert compare.compare_types(of("llada"), ["Q5_K"])
@@ -102,7 +102,7 @@ compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compa
 loader.exec_module(compare)
 r.processor_name = lambda: "AMD (c) EPYC (family 25, model 1)"
 def name(beside):
-    return compare.name_of(types.SimpleNamespace(device="cpu", canvas=148, avx2=True, beside=beside), "m/llada-random-Q4_K_M.gguf")
+    return compare.name_of(types.SimpleNamespace(device="cpu", canvas=148, cpu_level="avx2", beside=beside), "m/llada-random-Q4_K_M.gguf")
 assert name(False) == "compare-llada-Q4_K_M-canvas-148-avx2"
 assert name(True) == "compare-llada-Q4_K_M-canvas-148-avx2-family-25-model-1"
 r.processor_name = lambda: "another"
@@ -122,13 +122,40 @@ put("../../package.json", """{"name": "p", "version": "3"}""")
 put("_nlcBuildMetadata.json", """{"buildOptions": {"llamaCpp": {"release": "v1"}}}""")
 assert compare.peer_version(folder) == "llama.cpp v1 of p 3"
 put("libggml-cpu-haswell.so", "")
+put("libggml-cpu-alderlake.so", "")
 put("libggml-cpu-zen4.so", "")
 compare.FOLDERS["cpu"], compare.results.ROOT = folder, tempfile.mkdtemp()
-held = compare.haswell_folder()
-assert compare.peer_version(held) == "llama.cpp v1 of p 3" and held == compare.haswell_folder()
-assert sorted(os.listdir(held)) == ["_nlcBuildMetadata.json", "libggml-cpu-haswell.so"]
+for level, library in (("avx2", "libggml-cpu-haswell.so"), ("avxvnni", "libggml-cpu-alderlake.so")):
+    held = compare.folder_of_level(level)
+    assert compare.peer_version(held) == "llama.cpp v1 of p 3" and held == compare.folder_of_level(level)
+    assert sorted(os.listdir(held)) == ["_nlcBuildMetadata.json", library]
 put("gpu_code", "90: ptxas of CUDA 13.0\n")
 assert compare.peer_version(folder) == "llama.cpp v1 of p 3, code for 90: ptxas of CUDA 13.0"'
+expect "parts whose results stand beside those of another processor" python '
+import importlib.machinery, importlib.util, sys
+loader = importlib.machinery.SourceFileLoader("run", "bench/run")
+run = importlib.util.module_from_spec(importlib.util.spec_from_loader("run", loader))
+loader.exec_module(run)
+done = []
+def part(name):
+    return lambda beside: done.append((name, beside)) or True
+for name in run.PARTS:
+    setattr(run, "run_" + name, part(name))
+run.subprocess.run = lambda *arguments, **more: None
+run.results.PEER = "."
+def ran(*arguments):
+    done.clear()
+    sys.argv = ["run", *arguments]
+    assert not run.main()
+    return list(done)
+assert ran("--beside", "avx2") == [("avx2", True)] and ran("moe") == [("moe", False)]
+assert ran("--beside") == [(name, True) for name in run.BESIDE]
+try:
+    ran("--beside", "moe")
+except SystemExit as end:
+    assert "--beside" in str(end)
+else:
+    assert False, "a part that has one place was measured beside"'
 expect "each part of the loop over panels can be left out" python '
 import importlib.machinery, importlib.util
 loader = importlib.machinery.SourceFileLoader("step", "bench/kernel_step")
