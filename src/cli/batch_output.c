@@ -3,12 +3,12 @@
  * two writes leaves whole lines; within one, a torn last line, which resuming drops.
  */
 #include "batch.h"
+#include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,16 +99,6 @@ static int fail(const struct batch_output *output)
                     strerror(errno));
 }
 
-/* Two writers of one file would answer everything twice. */
-static int lock_file(const struct batch_output *output)
-{
-    if (flock(output->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return CLI_OK;
-    return cli_fail(CLI_FAILURE,
-                    "another dllm is writing \"%s\"; wait for it, or name another file",
-                    output->name);
-}
-
 static int go_on_with(struct batch_output *output)
 {
     int code;
@@ -145,7 +135,7 @@ static int open_file(struct batch_output *output, const struct batch_input *inpu
     if ((code = check_apart(output, input)))
         return code;
     output->keeps = S_ISREG(info.st_mode);
-    if ((code = lock_file(output)))
+    if ((code = out_file_lock(output->descriptor, output->name)))
         return code;
     if (resume && output->keeps)
         return go_on_with(output);

@@ -128,6 +128,8 @@ int eval_log_open(const char *path, const struct eval_arms *arms,
     if (fstat(fileno(out->file), &info) != 0 || !S_ISREG(info.st_mode))
         return cli_fail(CLI_FAILURE, "\"%s\" exists and is not a regular file; choose another name",
                         path);
+    if ((code = out_file_lock(fileno(out->file), path)))
+        return code;
     rewind(out->file);
     code = take_lines(out, &end);
     if (!code && ftruncate(fileno(out->file), end))

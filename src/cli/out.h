@@ -55,6 +55,11 @@ void out_file_keep(const char *path);
  * message. */
 int out_file_refuse_dash(const char *path);
 
+/* For a file that lines are appended to, before it is read: two writers would answer everything
+ * twice, and cut off each other's lines. Until the descriptor is closed; 0, or the exit code after
+ * a message that somebody else has it. */
+int out_file_lock(int descriptor, const char *path);
+
 /* Opens it; 0, or the exit code after a message. A target that exists is refused where it is not a
  * regular file, or one to keep: it would be replaced. "-" is refused: a file is not streamed. */
 int out_file_open(struct out_file *file, const char *path);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -118,6 +119,14 @@ static FILE *open_temporary(char *name)
     if (!stream)
         close(descriptor);
     return stream;
+}
+
+int out_file_lock(int descriptor, const char *path)
+{
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return CLI_OK;
+    return cli_fail(CLI_FAILURE,
+                    "another dllm is writing \"%s\"; wait for it, or name another file", path);
 }
 
 int out_file_refuse_dash(const char *path)

@@ -161,6 +161,11 @@ $ printf '%s\n' '{"prompt": ""}' '{"prompt": "What is 27 + 58?"}' > in.jsonl; dl
 | 1
 | 0
 
+# Nor do two write one file: both would answer everything.
+$ printf '%s\n' '{"prompt": "What is 27 + 58?"}' > in.jsonl; flock o.jsonl dllm run --input in.jsonl -n 8 -o o.jsonl; echo $? $(wc -c < o.jsonl)
+| 1 0
+! error: another dllm is writing "o.jsonl"; wait for it, or name another file
+
 # The file of requests is never the output: a request without its newline would be taken for a torn result.
 $ printf '{"id": 1, "prompt": "What is 27 + 58?"}' > in.jsonl; ln in.jsonl same.jsonl
 > dllm run --input in.jsonl -n 4 -o same.jsonl --resume; echo $?; dllm run --input - -n 4 -o in.jsonl < in.jsonl

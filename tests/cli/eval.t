@@ -157,6 +157,12 @@ $ printf '{"question": "1?", "answer": "x"}' > q; printf '{"arm":"a","opt' > tor
 | {"question": "1?", "answer": "x"}
 ! error: line 1 of "q" is no answer of an evaluation; --results goes on only with a file of answers: name another one
 
+# Two evaluations do not share a file of results: the second would ask everything again, and cut off what the first one writes.
+$ echo '{"question": "1?", "answer": "x"}' > q.jsonl; printf '{"arm":"a","opt' > r.jsonl
+> flock r.jsonl dllm eval q.jsonl -r r.jsonl -a "a: -n 4 -t 1 --steps 1"; echo $? $(wc -c < r.jsonl)
+| 1 15
+! error: another dllm is writing "r.jsonl"; wait for it, or name another file
+
 # Valid JSON that cannot be used is told from what is no JSON.
 $ printf '{"question": "a\\u0000b", "answer": "x"}\n' > q.jsonl; dllm eval q.jsonl --arm a:
 ! error: question 1 of the file is no JSON object: a text holds \u0000, which no option can take; leave it out
