@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes kernels/cpu/grid_tables.h: the codebooks of the IQ2 and IQ3 types.
+"""Writes kernels/cpu/grid_tables.h: the codebooks of the IQ types.
 
 usage: scripts/make_grids.py [--check]
 
 A codebook is a fact of the format, and a decoder shows it: this gives llama.cpp's library
 (scripts/install_peers.sh) blocks with scale 1, no signs and every index in turn, and writes down the
-magnitudes that come back. --check compares with the file in the tree instead of writing it.
+magnitudes, or digits, that come back. --check compares with the file in the tree instead of writing it.
 """
 import ctypes
 import glob
@@ -22,8 +22,7 @@ def half(value):
     return struct.pack("<e", value)
 
 
-# Per type: entries, weights of an entry, d that makes the decoded weights the grid's numbers, entries
-# of a block, and a block from its indices.
+# A block from its indices, with the d that makes the decoded weights the grid's numbers.
 def iq2_xxs(ids):
     return half(8) + b"".join(bytes(ids[i:i + 4]) + bytes(4) for i in range(0, 32, 4))
 
@@ -46,18 +45,37 @@ def iq3_s(ids):
     return half(1) + bytes(i & 255 for i in ids) + high + bytes(32) + bytes(4)
 
 
+def iq1_s(ids):
+    """Scale 1, moved up by an eighth: digit - 1 + 1/8, times d."""
+    high = [sum((ids[4 * j + i] >> 8) << 3 * i for i in range(4)) for j in range(8)]
+    return half(8) + bytes(i & 255 for i in ids) + struct.pack("<8H", *high)
+
+
+def magnitude(value):
+    assert value == int(value) and 0 < value < 64
+    return int(value)
+
+
+def digit(value):
+    """Of 8 (digit - 1) + 1."""
+    assert value in (-7, 1, 9)
+    return (int(value) + 7) // 8
+
+
+# The grid's name, the type whose decoder shows it, entries, weights of an entry, what a weight stands for.
 GRIDS = [
-    ("iq2_xxs", iq2_xxs, 256, 8),
-    ("iq2_xs", iq2_xs, 512, 8),
-    ("iq2_s", iq2_s, 1024, 8),
-    ("iq3_xxs", iq3_xxs, 256, 4),
-    ("iq3_s", iq3_s, 512, 4),
+    ("iq2_xxs", "iq2_xxs", iq2_xxs, 256, 8, magnitude),
+    ("iq2_xs", "iq2_xs", iq2_xs, 512, 8, magnitude),
+    ("iq2_s", "iq2_s", iq2_s, 1024, 8, magnitude),
+    ("iq3_xxs", "iq3_xxs", iq3_xxs, 256, 4, magnitude),
+    ("iq3_s", "iq3_s", iq3_s, 512, 4, magnitude),
+    ("iq1", "iq1_s", iq1_s, 2048, 8, digit),
 ]
 
 
-def entries_of(library, name, block, count, weights):
-    """The grid's entries as tuples of magnitudes, decoded a block at a time."""
-    decode = getattr(library, "dequantize_row_" + name)
+def entries_of(library, kind, block, count, weights, meaning):
+    """The grid's entries as tuples, decoded a block at a time."""
+    decode = getattr(library, "dequantize_row_" + kind)
     decode.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_float), ctypes.c_int64]
     decode.restype = None
     out = (ctypes.c_float * 256)()
@@ -65,8 +83,7 @@ def entries_of(library, name, block, count, weights):
     per_block = 256 // weights
     for start in range(0, count, per_block):
         decode(block(list(range(start, start + per_block))), out, 256)
-        values = [int(v) for v in out]
-        assert values == list(out) and min(values) > 0 and max(values) < 64
+        values = [meaning(v) for v in out]
         entries += [tuple(values[i:i + weights]) for i in range(0, 256, weights)]
     return entries
 
@@ -88,8 +105,8 @@ def main():
     text = ("/* grid_tables.h: the tables that grids.h describes, each with what GRID says before it: for the CPU\n"
             " * and for GPUs. Made by scripts/make_grids.py from what llama.cpp's decoders give; do not edit. */\n"
             "/* clang-format off */\n\n")
-    text += "\n".join(table(name, entries_of(library, name, block, count, weights), weights)
-                      for name, block, count, weights in GRIDS)
+    text += "\n".join(table(name, entries_of(library, kind, block, count, weights, meaning), weights)
+                      for name, kind, block, count, weights, meaning in GRIDS)
     if sys.argv[1:] == ["--check"]:
         if TARGET.read_text() != text:
             sys.exit("error: %s differs from what the decoders give; run %s" % (TARGET, sys.argv[0]))

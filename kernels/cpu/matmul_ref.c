@@ -179,6 +179,7 @@ MATMUL_REF(q5_0, DTYPE_Q5_0, 32)
 MATMUL_REF(q5_1, DTYPE_Q5_1, 32)
 MATMUL_REF(q8_0, DTYPE_Q8_0, 32)
 MATMUL_REF(iq4_nl, DTYPE_IQ4_NL, 32)
+MATMUL_REF(mxfp4, DTYPE_MXFP4, 32)
 MATMUL_REF(q2_k, DTYPE_Q2_K, 256)
 MATMUL_REF(q3_k, DTYPE_Q3_K, 256)
 MATMUL_REF(q4_k, DTYPE_Q4_K, 256)
@@ -190,6 +191,8 @@ MATMUL_REF(iq3_xxs, DTYPE_IQ3_XXS, 256)
 MATMUL_REF(iq2_s, DTYPE_IQ2_S, 256)
 MATMUL_REF(iq2_xs, DTYPE_IQ2_XS, 256)
 MATMUL_REF(iq2_xxs, DTYPE_IQ2_XXS, 256)
+MATMUL_REF(iq1_s, DTYPE_IQ1_S, 256)
+MATMUL_REF(iq1_m, DTYPE_IQ1_M, 256)
 MATMUL_REF(tq1_0, DTYPE_TQ1_0, 256)
 MATMUL_REF(tq2_0, DTYPE_TQ2_0, 256)
 
@@ -245,6 +248,7 @@ void matmul_kernels_ref(struct cpu_kernels *kernels)
     kernels->matmul[DTYPE_Q5_1] = matmul_q5_1_ref;
     kernels->matmul[DTYPE_Q8_0] = matmul_q8_0_ref;
     kernels->matmul[DTYPE_IQ4_NL] = matmul_iq4_nl_ref;
+    kernels->matmul[DTYPE_MXFP4] = matmul_mxfp4_ref;
     kernels->matmul[DTYPE_Q2_K] = matmul_q2_k_ref;
     kernels->matmul[DTYPE_Q3_K] = matmul_q3_k_ref;
     kernels->matmul[DTYPE_Q4_K] = matmul_q4_k_ref;
@@ -256,6 +260,8 @@ void matmul_kernels_ref(struct cpu_kernels *kernels)
     kernels->matmul[DTYPE_IQ2_S] = matmul_iq2_s_ref;
     kernels->matmul[DTYPE_IQ2_XS] = matmul_iq2_xs_ref;
     kernels->matmul[DTYPE_IQ2_XXS] = matmul_iq2_xxs_ref;
+    kernels->matmul[DTYPE_IQ1_S] = matmul_iq1_s_ref;
+    kernels->matmul[DTYPE_IQ1_M] = matmul_iq1_m_ref;
     kernels->matmul[DTYPE_TQ1_0] = matmul_tq1_0_ref;
     kernels->matmul[DTYPE_TQ2_0] = matmul_tq2_0_ref;
 }

@@ -10,6 +10,7 @@
     matmul[DTYPE_Q5_1] = matmul_q5_1_##level;                                                      \
     matmul[DTYPE_Q8_0] = matmul_q8_0_##level;                                                      \
     matmul[DTYPE_IQ4_NL] = matmul_iq4_nl_##level;                                                  \
+    matmul[DTYPE_MXFP4] = matmul_mxfp4_##level;                                                    \
     matmul[DTYPE_Q2_K] = matmul_q2_k_##level;                                                      \
     matmul[DTYPE_Q3_K] = matmul_q3_k_##level;                                                      \
     matmul[DTYPE_Q4_K] = matmul_q4_k_##level;                                                      \
@@ -22,7 +23,9 @@
     matmul[DTYPE_IQ3_XXS] = matmul_iq3_xxs_##level;                                                \
     matmul[DTYPE_IQ2_S] = matmul_iq2_s_##level;                                                    \
     matmul[DTYPE_IQ2_XS] = matmul_iq2_xs_##level;                                                  \
-    matmul[DTYPE_IQ2_XXS] = matmul_iq2_xxs_##level;
+    matmul[DTYPE_IQ2_XXS] = matmul_iq2_xxs_##level;                                                \
+    matmul[DTYPE_IQ1_S] = matmul_iq1_s_##level;                                                    \
+    matmul[DTYPE_IQ1_M] = matmul_iq1_m_##level;
 
 void matmul_kernels_avx2(struct cpu_kernels *kernels)
 {

@@ -10,11 +10,12 @@
 /* What every level has, in one line per file. */
 #define MATMUL_KERNELS(level)                                                                      \
     matmul_kernel matmul_q4_0_##level, matmul_q4_1_##level, matmul_q5_0_##level,                   \
-        matmul_q5_1_##level, matmul_q8_0_##level, matmul_iq4_nl_##level;                           \
+        matmul_q5_1_##level, matmul_q8_0_##level, matmul_iq4_nl_##level, matmul_mxfp4_##level;     \
     matmul_kernel matmul_q2_k_##level, matmul_q3_k_##level, matmul_q4_k_##level,                   \
         matmul_q5_k_##level, matmul_q6_k_##level, matmul_tq1_0_##level, matmul_tq2_0_##level;      \
     matmul_kernel matmul_iq4_xs_##level, matmul_iq3_s_##level, matmul_iq3_xxs_##level,             \
-        matmul_iq2_s_##level, matmul_iq2_xs_##level, matmul_iq2_xxs_##level
+        matmul_iq2_s_##level, matmul_iq2_xs_##level, matmul_iq2_xxs_##level,                       \
+        matmul_iq1_s_##level, matmul_iq1_m_##level
 
 MATMUL_KERNELS(avx2);
 MATMUL_KERNELS(avxvnni);

@@ -21,23 +21,43 @@ struct panel_32 {
 /* How the nibbles of a type become weights. */
 enum nibbles { NIBBLES_ADD, NIBBLES_FIVE_BITS, NIBBLES_LEVELS };
 
+/* What the scales of a block are, from its first byte on. */
+enum scales_32 { SCALE_D, SCALES_D_M, SCALE_EXPONENT };
+
 /* Where the parts of a block lie. */
 struct form_32 {
     size_t bytes, q, high;
     enum nibbles nibbles;
-    int offset; /* added to q */
-    bool has_m;
+    int offset;           /* added to q */
+    const int8_t *levels; /* or what stands for q */
+    enum scales_32 scales;
 };
+
+/* 2^(e - 128) of the lowest byte e of each dword, as the product of two powers of nearly
+ * the same exponent: both are normal floats, the product may be subnormal. */
+ALWAYS_INLINE dword_floats p32_powers(dwords v)
+{
+    const dwords bias = dwords_set_32(63); /* 127 - 64 */
+    dwords exponent = dwords_and(v, dwords_set_32(255)), half = dwords_right_32(exponent, 1);
+    dwords first = dwords_add_8(half, bias);
+    dwords second = dwords_add_8(dwords_sub_8(exponent, half), bias);
+    return dword_floats_mul(dwords_as_floats(dwords_left_32(first, 23)),
+                            dwords_as_floats(dwords_left_32(second, 23)));
+}
 
 /* d and m of block j for part e of the rows, which starts at bytes in the first row.
  * -m / 128 is exact: it multiplies start32, which is -128 times a sum. */
 ALWAYS_INLINE void p32_decode_scales(const uint8_t *bytes, size_t stride, struct panel_32 *p, int e,
-                                     int j, bool has_m)
+                                     int j, enum scales_32 scales)
 {
     dwords v[4];
     turn_rows(bytes, stride, v);
+    if (scales == SCALE_EXPONENT) {
+        dword_floats_store(p->d[j] + DECODE_ROWS * e, p32_powers(v[0]));
+        return;
+    }
     store_low_halves(p->d[j] + DECODE_ROWS * e, v[0]);
-    if (has_m) {
+    if (scales == SCALES_D_M) {
         dword_floats m = low_halves_to_float(dwords_right_32(v[0], 16));
         dword_floats_store(p->m[j] + DECODE_ROWS * e,
                            dword_floats_mul(m, dword_floats_set(-0x1p-7f)));
@@ -61,7 +81,7 @@ ALWAYS_INLINE dwords p32_weights(dwords nibbles, dwords high, int first, const s
 {
     nibbles = dwords_and(nibbles, dwords_set_8(15));
     if (f.nibbles == NIBBLES_LEVELS) {
-        const __m128i levels = _mm_loadu_si128((const __m128i *)iq4_levels);
+        const __m128i levels = _mm_loadu_si128((const __m128i *)f.levels);
         const dwords flip = dwords_set_8((char)LEVEL_FLIP);
         return dwords_xor(dwords_shuffle_8(dwords_repeat(levels), nibbles), flip);
     }
@@ -77,8 +97,8 @@ ALWAYS_INLINE void p32_decode_pair(const uint8_t *bytes, size_t stride, struct p
 {
     const uint8_t *first = bytes + (size_t)(2 * i) * f.bytes, *second = first + f.bytes;
     dwords v[4], z[4], high_v[4], high_z[4];
-    p32_decode_scales(first, stride, p, e, 2 * i, f.has_m);
-    p32_decode_scales(second, stride, p, e, 2 * i + 1, f.has_m);
+    p32_decode_scales(first, stride, p, e, 2 * i, f.scales);
+    p32_decode_scales(second, stride, p, e, 2 * i + 1, f.scales);
     turn_rows(first + f.q, stride, v);
     turn_rows(second + f.q, stride, z);
     if (f.nibbles == NIBBLES_FIVE_BITS) {
@@ -108,48 +128,26 @@ ALWAYS_INLINE void p32_decode(const uint8_t *bytes, size_t stride, struct panel_
     }
 }
 
-static void p32_decode_q4_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
-{
-    const struct form_32 f = {
-        sizeof(struct block_q4_0), offsetof(struct block_q4_0, q), 0, NIBBLES_ADD, -8, false};
-    p32_decode(bytes, stride, p, f);
-}
+/* Blocks of nibbles q and bits `high`, which a type without them has at q as well. */
+#define P32_DECODE(type, high, nibbles, offset, levels, scales)                                    \
+    static void p32_decode_##type(const uint8_t *bytes, size_t stride, struct panel_32 *p)         \
+    {                                                                                              \
+        const struct form_32 f = {sizeof(struct block_##type),                                     \
+                                  offsetof(struct block_##type, q),                                \
+                                  offsetof(struct block_##type, high),                             \
+                                  nibbles,                                                         \
+                                  offset,                                                          \
+                                  levels,                                                          \
+                                  scales};                                                         \
+        p32_decode(bytes, stride, p, f);                                                           \
+    }
 
-static void p32_decode_q4_1(const uint8_t *bytes, size_t stride, struct panel_32 *p)
-{
-    const struct form_32 f = {
-        sizeof(struct block_q4_1), offsetof(struct block_q4_1, q), 0, NIBBLES_ADD, 0, true};
-    p32_decode(bytes, stride, p, f);
-}
-
-static void p32_decode_q5_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
-{
-    const struct form_32 f = {sizeof(struct block_q5_0),
-                              offsetof(struct block_q5_0, q),
-                              offsetof(struct block_q5_0, high),
-                              NIBBLES_FIVE_BITS,
-                              -16,
-                              false};
-    p32_decode(bytes, stride, p, f);
-}
-
-static void p32_decode_q5_1(const uint8_t *bytes, size_t stride, struct panel_32 *p)
-{
-    const struct form_32 f = {sizeof(struct block_q5_1),
-                              offsetof(struct block_q5_1, q),
-                              offsetof(struct block_q5_1, high),
-                              NIBBLES_FIVE_BITS,
-                              0,
-                              true};
-    p32_decode(bytes, stride, p, f);
-}
-
-static void p32_decode_iq4_nl(const uint8_t *bytes, size_t stride, struct panel_32 *p)
-{
-    const struct form_32 f = {
-        sizeof(struct block_iq4_nl), offsetof(struct block_iq4_nl, q), 0, NIBBLES_LEVELS, 0, false};
-    p32_decode(bytes, stride, p, f);
-}
+P32_DECODE(q4_0, q, NIBBLES_ADD, -8, NULL, SCALE_D)
+P32_DECODE(q4_1, q, NIBBLES_ADD, 0, NULL, SCALES_D_M)
+P32_DECODE(q5_0, high, NIBBLES_FIVE_BITS, -16, NULL, SCALE_D)
+P32_DECODE(q5_1, high, NIBBLES_FIVE_BITS, 0, NULL, SCALES_D_M)
+P32_DECODE(iq4_nl, q, NIBBLES_LEVELS, 0, iq4_levels, SCALE_D)
+P32_DECODE(mxfp4, q, NIBBLES_LEVELS, 0, mxfp4_levels, SCALE_EXPONENT)
 
 static void p32_decode_q8_0(const uint8_t *bytes, size_t stride, struct panel_32 *p)
 {
@@ -159,8 +157,8 @@ static void p32_decode_q8_0(const uint8_t *bytes, size_t stride, struct panel_32
         for (int i = 0; i < 4; i++) {
             const uint8_t *first = bytes + (size_t)(2 * i) * sizeof(struct block_q8_0);
             const uint8_t *second = first + sizeof(struct block_q8_0);
-            p32_decode_scales(first, stride, p, e, 2 * i, false);
-            p32_decode_scales(second, stride, p, e, 2 * i + 1, false);
+            p32_decode_scales(first, stride, p, e, 2 * i, SCALE_D);
+            p32_decode_scales(second, stride, p, e, 2 * i + 1, SCALE_D);
             UNROLL(2)
             for (int c = 0; c < 2; c++) {
                 dwords v[4], z[4];

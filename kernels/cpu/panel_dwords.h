@@ -48,6 +48,7 @@ typedef __m512 dword_floats;
 #define dword_floats_set(x)       _mm512_set1_ps(x)
 #define dword_floats_mul(a, b)    _mm512_mul_ps(a, b)
 #define dword_floats_store(to, v) _mm512_store_ps(to, v)
+#define dwords_as_floats(v)       _mm512_castsi512_ps(v)
 
 #else
 
@@ -85,6 +86,7 @@ typedef __m256 dword_floats;
 #define dword_floats_set(x)       _mm256_set1_ps(x)
 #define dword_floats_mul(a, b)    _mm256_mul_ps(a, b)
 #define dword_floats_store(to, v) _mm256_store_ps(to, v)
+#define dwords_as_floats(v)       _mm256_castsi256_ps(v)
 
 #endif
 

@@ -8,6 +8,7 @@
 #ifndef PANEL_IQ_H
 #define PANEL_IQ_H
 
+#include "dtype.h"
 #include "grids.h"
 #include "half.h"
 #include "panel_k.h"
@@ -43,7 +44,7 @@ ALWAYS_INLINE uint32_t iq_signs_of_tail(uint32_t tail)
            even_signs(tail >> 21) << 24;
 }
 
-/* 32 magnitudes from four entries of eight. */
+/* 32 magnitudes, or digits, from four entries of eight. */
 ALWAYS_INLINE __m256i iq_entries_8(const uint64_t *grid, const unsigned index[4])
 {
     return _mm256_setr_epi64x((long long)grid[index[0]], (long long)grid[index[1]],
@@ -154,6 +155,53 @@ ALWAYS_INLINE void iq_row_iq2_xxs(const uint8_t *bytes, struct iq_row *out)
     }
 }
 
+/* Stores 32 digits as eighths of what they stand for: 8 * digit less 7, or less 9 for
+ * those moved down. */
+ALWAYS_INLINE void iq_store_digits(int8_t *to, __m256i digits, __m256i less)
+{
+    _mm256_store_si256((__m256i *)to, _mm256_sub_epi8(_mm256_slli_epi16(digits, 3), less));
+}
+
+ALWAYS_INLINE void iq_row_iq1_s(const uint8_t *bytes, struct iq_row *out)
+{
+    out->d = 0.125f * half_to_float(load_16(FIELD(iq1_s, d)));
+    for (int j = 0; j < 8; j++) {
+        unsigned index[4], high = load_16(FIELD(iq1_s, high) + 2 * j);
+        UNROLL(4)
+        for (int i = 0; i < 4; i++) {
+            index[i] = FIELD(iq1_s, q)[4 * j + i] | (high >> 3 * i & 7) << 8;
+        }
+        iq_store_digits(out->weight + 32 * j, iq_entries_8(grid_iq1, index),
+                        _mm256_set1_epi8(high >> 15 ? 9 : 7));
+        out->scale[j] = (int8_t)(2 * (high >> 12 & 7) + 1);
+    }
+}
+
+/* What a nibble of IQ1_M takes from each of its eight digits. */
+ALWAYS_INLINE long long iq1_m_less(unsigned high)
+{
+    return high & 8 ? 0x0909090909090909 : 0x0707070707070707;
+}
+
+ALWAYS_INLINE void iq_row_iq1_m(const uint8_t *bytes, struct iq_row *out)
+{
+    out->d = 0.125f * half_to_float(dtype_half_of_nibbles(FIELD(iq1_m, scales)));
+    for (int g = 0; g < 16; g++) {
+        unsigned scales = load_16(FIELD(iq1_m, scales) + g / 4 * 2);
+        out->scale[g] = (int8_t)(2 * (scales >> (g % 4 * 3) & 7) + 1);
+    }
+    for (int j = 0; j < 8; j++) {
+        unsigned index[4], high = load_16(FIELD(iq1_m, high) + 2 * j);
+        UNROLL(4)
+        for (int i = 0; i < 4; i++) {
+            index[i] = FIELD(iq1_m, q)[4 * j + i] | (high >> 4 * i & 7) << 8;
+        }
+        iq_store_digits(out->weight + 32 * j, iq_entries_8(grid_iq1, index),
+                        _mm256_setr_epi64x(iq1_m_less(high), iq1_m_less(high >> 4),
+                                           iq1_m_less(high >> 8), iq1_m_less(high >> 12)));
+    }
+}
+
 /* Stores the scales of pair i of part e of the rows, two int16 a row, and what takes
  * the flip back. */
 ALWAYS_INLINE void iq_store_scales(struct k_panel *p, int i, int e, dwords scales)
@@ -223,5 +271,7 @@ IQ_DECODE(iq3_xxs, K_I32)
 IQ_DECODE(iq2_s, K_I16)
 IQ_DECODE(iq2_xs, K_I16)
 IQ_DECODE(iq2_xxs, K_I32)
+IQ_DECODE(iq1_s, K_I32)
+IQ_DECODE(iq1_m, K_I16)
 
 #endif

@@ -149,7 +149,8 @@ unpack_256 *unpack_256_of(uint32_t type)
         [DTYPE_Q6_K] = unpack_q6_k,       [DTYPE_IQ4_XS] = unpack_iq4_xs,
         [DTYPE_IQ3_S] = unpack_iq3_s,     [DTYPE_IQ3_XXS] = unpack_iq3_xxs,
         [DTYPE_IQ2_S] = unpack_iq2_s,     [DTYPE_IQ2_XS] = unpack_iq2_xs,
-        [DTYPE_IQ2_XXS] = unpack_iq2_xxs, [DTYPE_TQ1_0] = unpack_tq1_0,
+        [DTYPE_IQ2_XXS] = unpack_iq2_xxs, [DTYPE_IQ1_S] = unpack_iq1_s,
+        [DTYPE_IQ1_M] = unpack_iq1_m,     [DTYPE_TQ1_0] = unpack_tq1_0,
         [DTYPE_TQ2_0] = unpack_tq2_0,
     };
     return type < DTYPE_LIMIT ? of[type] : NULL;

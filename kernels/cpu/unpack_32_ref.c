@@ -5,10 +5,13 @@
 #include "dtype.h"
 #include "half.h"
 
+#include <math.h>
 #include <string.h>
 
 const int8_t iq4_levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                1,    13,   25,  38,  53,  69,  89,  113};
+
+const int8_t mxfp4_levels[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 static int nibble(const uint8_t q[16], int i)
 {
@@ -84,11 +87,23 @@ void unpack_iq4_nl(const void *bytes, struct unpacked_32 *out)
     }
 }
 
+void unpack_mxfp4(const void *bytes, struct unpacked_32 *out)
+{
+    struct block_mxfp4 block;
+    memcpy(&block, bytes, sizeof(block));
+    out->d = ldexpf(1.0f, block.exponent - 128);
+    out->m = -0.0f;
+    for (int i = 0; i < 32; i++) {
+        out->weight[i] = mxfp4_levels[nibble(block.q, i)];
+    }
+}
+
 unpack_32 *unpack_32_of(uint32_t type)
 {
     static unpack_32 *const of[DTYPE_LIMIT] = {
         [DTYPE_Q4_0] = unpack_q4_0, [DTYPE_Q4_1] = unpack_q4_1, [DTYPE_Q5_0] = unpack_q5_0,
         [DTYPE_Q5_1] = unpack_q5_1, [DTYPE_Q8_0] = unpack_q8_0, [DTYPE_IQ4_NL] = unpack_iq4_nl,
+        [DTYPE_MXFP4] = unpack_mxfp4,
     };
     return type < DTYPE_LIMIT ? of[type] : NULL;
 }

@@ -5,9 +5,11 @@
 #include "unpack.h"
 
 #include "blocks.h"
+#include "dtype.h"
 #include "grids.h"
 #include "half.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 void unpack_iq4_xs(const void *bytes, struct unpacked_256 *out)
@@ -104,5 +106,40 @@ void unpack_iq2_xxs(const void *bytes, struct unpacked_256 *out)
         uint32_t tail = tail_of(block.part[i / 4].tail);
         put_eight(out, i, (int)(2 * (tail >> 28) + 1), grid_iq2_xxs[block.part[i / 4].q[i % 4]],
                   even_signs(tail >> (i % 4 * 7)));
+    }
+}
+
+/* Weights 8i..8i+7 in eighths: scale times 8 (digit - 1), and one more or less. */
+static void put_eight_digits(struct unpacked_256 *out, int i, int scale, uint64_t digits, bool down)
+{
+    for (int k = 0; k < 8; k++) {
+        int digit = (int)(digits >> 8 * k & 255);
+        out->weight[8 * i + k] = (int16_t)(scale * (8 * (digit - 1) + (down ? -1 : 1)));
+    }
+}
+
+void unpack_iq1_s(const void *bytes, struct unpacked_256 *out)
+{
+    struct block_iq1_s block;
+    memcpy(&block, bytes, sizeof(block));
+    *out = (struct unpacked_256){.d = 0.125f * half_to_float(block.d)};
+    for (int i = 0; i < 32; i++) {
+        unsigned high = block.high[i / 4];
+        unsigned index = block.q[i] | (high >> (i % 4 * 3) & 7) << 8;
+        put_eight_digits(out, i, (int)(2 * (high >> 12 & 7) + 1), grid_iq1[index], high >> 15);
+    }
+}
+
+void unpack_iq1_m(const void *bytes, struct unpacked_256 *out)
+{
+    struct block_iq1_m block;
+    memcpy(&block, bytes, sizeof(block));
+    *out = (struct unpacked_256){.d = 0.125f * half_to_float(dtype_half_of_nibbles(block.scales))};
+    for (int i = 0; i < 32; i++) {
+        unsigned high = block.high[i / 2] >> (i % 2 * 4);
+        int g = i / 2; /* group of 16 */
+        unsigned scales = block.scales[g / 4 * 2] | (unsigned)block.scales[g / 4 * 2 + 1] << 8;
+        put_eight_digits(out, i, (int)(2 * (scales >> (g % 4 * 3) & 7) + 1),
+                         grid_iq1[block.q[i] | (high & 7) << 8], high >> 3 & 1);
     }
 }

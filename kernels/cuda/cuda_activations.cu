@@ -26,6 +26,10 @@ static_assert(sizeof(cuda_record_q8_256) == 19 * 16 && sizeof(cuda_record_q8_32)
 
 static unsigned form_of(uint32_t type)
 {
+    const struct dtype_info *info = dtype_info(type);
+
+    if (!info || !info->matrix)
+        return 0;
     switch (type) {
     case DTYPE_F32:
         return CUDA_FORM_F32;
@@ -33,15 +37,8 @@ static unsigned form_of(uint32_t type)
         return CUDA_FORM_F16;
     case DTYPE_BF16:
         return CUDA_FORM_BF16;
-    case DTYPE_Q4_0:
-    case DTYPE_Q4_1:
-    case DTYPE_Q5_0:
-    case DTYPE_Q5_1:
-    case DTYPE_Q8_0:
-    case DTYPE_IQ4_NL:
-        return CUDA_FORM_Q8_32;
     default:
-        return dtype_info(type) && dtype_info(type)->matrix ? CUDA_FORM_Q8_256 : 0;
+        return info->block_weights == 32 ? CUDA_FORM_Q8_32 : CUDA_FORM_Q8_256;
     }
 }
 

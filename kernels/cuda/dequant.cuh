@@ -36,6 +36,10 @@ template <int ALIGN> DECODE uint32_t load_word(const void *at)
 {
     if constexpr (ALIGN >= 4) {
         return *(const uint32_t *)at;
+    } else if constexpr (ALIGN == 1) {
+        const uint8_t *bytes = (const uint8_t *)at;
+
+        return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
     } else {
         const uint16_t *halves = (const uint16_t *)at;
 
@@ -66,7 +70,8 @@ template <class Block> constexpr int block_align()
     return sizeof(Block) % 16 == 0  ? 16
            : sizeof(Block) % 8 == 0 ? 8
            : sizeof(Block) % 4 == 0 ? 4
-                                    : 2;
+           : sizeof(Block) % 2 == 0 ? 2
+                                    : 1;
 }
 
 /* What decoders have in common. */

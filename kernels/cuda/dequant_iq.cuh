@@ -135,3 +135,51 @@ struct weights_iq2_xxs : weights_256<block_iq2_xxs, DTYPE_IQ2_XXS, 32> {
         return 0.125f * half_value(b->d);
     }
 };
+
+/* Half t % 2 of an entry of eight digits, in eighths of what they stand for: 8 * digit less 7,
+ * or less 9 for those moved down. */
+DECODE uint32_t half_digits(uint32_t index, uint32_t down, int t)
+{
+    const uint32_t eighths = ((const uint32_t *)grid_iq1)[2 * index + (uint32_t)(t % 2)] * 8;
+
+    return down ? minus_each<9>(eighths) : minus_each<7>(eighths);
+}
+
+struct weights_iq1_s : weights_256<block_iq1_s, DTYPE_IQ1_S, 32> {
+    template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
+    {
+        const int i = 2 * HALF + t / 2; /* entry of the four of the sub-block */
+        const uint32_t high = b->high[j];
+
+        return half_digits(b->q[4 * j + i] | (high >> 3 * i & 7) << 8, high >> 15, t);
+    }
+    DECODE int scale(const block *b, int j)
+    {
+        return 2 * (b->high[j] >> 12 & 7) + 1;
+    }
+    DECODE float d(const block *b)
+    {
+        return 0.125f * half_value(b->d);
+    }
+};
+
+struct weights_iq1_m : weights_256<block_iq1_m, DTYPE_IQ1_M, 16> {
+    template <int HALF> DECODE uint32_t word(const block *b, int j, int t)
+    {
+        const int i = 2 * HALF + t / 2;
+        const uint32_t high = (uint32_t)b->high[2 * j + HALF] >> (t / 2 * 4);
+
+        return half_digits(b->q[4 * j + i] | (high & 7) << 8, high & 8, t);
+    }
+    DECODE int scale(const block *b, int g)
+    {
+        return 2 * (*(const uint16_t *)(b->scales + g / 4 * 2) >> (g % 4 * 3) & 7) + 1;
+    }
+    DECODE float d(const block *b)
+    {
+        const uint32_t low = load(b->scales), high = load(b->scales + 4);
+
+        return 0.125f * half_value((uint16_t)((low >> 12 & 0xf) | (low >> 24 & 0xf0) |
+                                              (high >> 4 & 0xf00) | (high >> 16 & 0xf000)));
+    }
+};

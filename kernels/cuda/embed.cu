@@ -145,6 +145,7 @@ static const embed_type embed_types[] = {
     BLOCKS_32(weights_q5_1),
     BLOCKS_32(weights_q8_0),
     BLOCKS_32(weights_iq4_nl),
+    BLOCKS_32(weights_mxfp4),
     BLOCKS_256(weights_q2_k),
     BLOCKS_256(weights_q3_k),
     BLOCKS_256(weights_q4_k),
@@ -156,6 +157,8 @@ static const embed_type embed_types[] = {
     BLOCKS_256(weights_iq2_s),
     BLOCKS_256(weights_iq2_xs),
     BLOCKS_256(weights_iq2_xxs),
+    BLOCKS_256(weights_iq1_s),
+    BLOCKS_256(weights_iq1_m),
     BLOCKS_256(weights_tq1_0),
     BLOCKS_256(weights_tq2_0),
 };

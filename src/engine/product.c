@@ -40,14 +40,32 @@ static void tame_float(char *at)
     memcpy(at, &bits, sizeof bits);
 }
 
+/* The same for the half float of SCALES_NIBBLES: its highest bits are those of byte 7. */
+static void tame_nibbles(char *at)
+{
+    at[7] = (char)((at[7] & 0x1f) | 0x20);
+}
+
+/* 2^-8 to 2^7. */
+static void tame_exponent(char *at)
+{
+    *at = (char)((*at & 15) + 120);
+}
+
 static void tame_blocks(uint32_t type, char *blocks, size_t bytes)
 {
     const struct dtype_info *info = dtype_info(type);
     size_t upper_half = type == DTYPE_F32 ? sizeof(uint16_t) : 0;
 
     for (size_t at = 0; at < bytes; at += info->block_bytes) {
-        tame_float(blocks + at + upper_half + info->first_scale);
-        tame_float(blocks + at + upper_half + info->second_scale);
+        if (info->scales == SCALES_NIBBLES) {
+            tame_nibbles(blocks + at + info->first_scale);
+        } else if (info->scales == SCALES_EXPONENT) {
+            tame_exponent(blocks + at + info->first_scale);
+        } else {
+            tame_float(blocks + at + upper_half + info->first_scale);
+            tame_float(blocks + at + upper_half + info->second_scale);
+        }
     }
 }
 

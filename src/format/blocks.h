@@ -50,6 +50,13 @@ struct block_iq4_nl {
     uint8_t q[16];
 };
 
+/* w = d * (one of 16 levels), d = 2^(exponent - 128); the levels are in unpack.h. The
+ * OCP format MXFP4 with the levels doubled. */
+struct block_mxfp4 {
+    uint8_t exponent;
+    uint8_t q[16];
+};
+
 /*
  * Blocks of 256 weights.
  */
@@ -161,6 +168,29 @@ struct block_iq2_xxs {
 };
 
 /*
+ * Types with a codebook of digits 0, 1, 2, eight an entry of eleven bits: a weight is
+ * digit - 1, moved up or down by an eighth. "Odd" is 2s + 1 of a 3-bit s.
+ */
+
+/* Sub-blocks of 32: w = d * odd * (digit - 1 + eighth). Of the index of entry i the
+ * upper bits are bits 3i.. of high[j], the lower ones q[4j + i]; s: bits 12..14 of
+ * high[j]; its bit 15: down. */
+struct block_iq1_s {
+    uint16_t d;
+    uint8_t q[32];
+    uint16_t high[8];
+};
+
+/* Groups of 16: the same; entry i of sub-block j has nibble i % 2 of high[2j + i / 2]:
+ * three upper bits of its index, and the highest: down. s of group g: bits 3(g % 4).. of
+ * u16 g / 4 of scales, whose upper nibbles are d, a half float, its lowest nibble first. */
+struct block_iq1_m {
+    uint8_t q[32];
+    uint8_t high[16];
+    uint8_t scales[8];
+};
+
+/*
  * Ternary types: w = d * (digit - 1).
  */
 
@@ -187,6 +217,7 @@ BLOCK_SIZE_IS(block_q5_0, 22);
 BLOCK_SIZE_IS(block_q5_1, 24);
 BLOCK_SIZE_IS(block_q8_0, 34);
 BLOCK_SIZE_IS(block_iq4_nl, 18);
+BLOCK_SIZE_IS(block_mxfp4, 17);
 BLOCK_SIZE_IS(block_q2_k, 84);
 BLOCK_SIZE_IS(block_q3_k, 110);
 BLOCK_SIZE_IS(block_q4_k, 144);
@@ -198,6 +229,8 @@ BLOCK_SIZE_IS(block_iq3_xxs, 98);
 BLOCK_SIZE_IS(block_iq2_s, 82);
 BLOCK_SIZE_IS(block_iq2_xs, 74);
 BLOCK_SIZE_IS(block_iq2_xxs, 66);
+BLOCK_SIZE_IS(block_iq1_s, 50);
+BLOCK_SIZE_IS(block_iq1_m, 56);
 BLOCK_SIZE_IS(block_tq1_0, 54);
 BLOCK_SIZE_IS(block_tq2_0, 66);
 #endif

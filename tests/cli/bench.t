@@ -76,8 +76,8 @@ $ dllm bench --matmul Q4_Z:64x256x1
 $ dllm bench --matmul Q4_K:64x256x1 --matmul Q4_K:64x100x1
 ! error: --matmul Q4_K:64x100x1: a product's width is 100; a multiple of 256 was expected, since Q4_K has blocks of that many weights
 = 2
-$ dllm bench --matmul IQ1_S:64x256x1
-! error: --matmul IQ1_S:64x256x1: type IQ1_S cannot be multiplied; expected one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, TQ1_0, TQ2_0
+$ dllm bench --matmul Q8_K:64x256x1
+! error: --matmul Q8_K:64x256x1: type Q8_K cannot be multiplied; expected one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S, MXFP4, TQ1_0, TQ2_0
 = 2
 $ dllm bench --matmul Q4_K:64x256x9000000
 ! error: --matmul Q4_K:64x256x9000000: a product's tokens is 9000000; a number from 1 to 4194304 was expected

@@ -147,7 +147,7 @@ static void test_random_products(void **state)
 static void test_refused_products(void **state)
 {
     static const struct dllm_product_options wrong[] = {
-        {.type = 19, .rows = 1, .width = 256, .tokens = 1}, /* IQ1_S */
+        {.type = 15, .rows = 1, .width = 256, .tokens = 1}, /* Q8_K */
         {.type = 77, .rows = 1, .width = 256, .tokens = 1},
         {.type = 12, .rows = 0, .width = 256, .tokens = 1},
         {.type = 12, .rows = 1, .width = 255, .tokens = 1},

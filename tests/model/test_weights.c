@@ -122,9 +122,9 @@ static void test_bad_tensors(void **state)
     LLADA(wrong_shape, "output_norm.weight", DLLM_ERROR_FORMAT,
           "tensor output_norm.weight has shape [96, 1, 1, 1]; [64] was expected");
     LLADA(wrong_type, "blk.0.attn_q.weight", DLLM_ERROR_UNSUPPORTED,
-          "tensor blk.0.attn_q.weight has type MXFP4; matrices can be F32, F16, BF16, Q8_0, Q4_0, "
+          "tensor blk.0.attn_q.weight has type Q8_1; matrices can be F32, F16, BF16, Q8_0, Q4_0, "
           "Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, IQ3_S, IQ3_XXS, IQ2_S, "
-          "IQ2_XS, IQ2_XXS, TQ1_0, TQ2_0");
+          "IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S, MXFP4, TQ1_0, TQ2_0");
     LLADA(wrong_type, "blk.0.attn_norm.weight", DLLM_ERROR_UNSUPPORTED,
           "tensor blk.0.attn_norm.weight has type F16; norms and biases must be F32");
     LLADA(extra_tensor, "blk.0.attn_q_norm.weight", DLLM_ERROR_UNSUPPORTED,

@@ -28,7 +28,7 @@
 
 enum { CANVASES = 16, MOST_CANVASES = 1000, MOST_PATH = 4000 }; /* of all models together */
 /* The ratio that Student's t of CANVASES - 1 degrees of freedom passes once in 770
- * times: with nineteen types, chance alone fails one run in 40. (With the normal
+ * times: with 22 types, chance alone fails one run in 35. (With the normal
  * distribution's 3.0 and eight canvases it was one in six.) */
 #define MOST_ERRORS 3.6
 
@@ -36,7 +36,8 @@ static const uint32_t types[] = {DTYPE_Q8_0,    DTYPE_Q4_0,    DTYPE_Q4_1,  DTYP
                                  DTYPE_Q5_1,    DTYPE_IQ4_NL,  DTYPE_Q2_K,  DTYPE_Q3_K,
                                  DTYPE_Q4_K,    DTYPE_Q5_K,    DTYPE_Q6_K,  DTYPE_IQ4_XS,
                                  DTYPE_IQ3_S,   DTYPE_IQ3_XXS, DTYPE_IQ2_S, DTYPE_IQ2_XS,
-                                 DTYPE_IQ2_XXS, DTYPE_TQ1_0,   DTYPE_TQ2_0};
+                                 DTYPE_IQ2_XXS, DTYPE_IQ1_M,   DTYPE_IQ1_S, DTYPE_MXFP4,
+                                 DTYPE_TQ1_0,   DTYPE_TQ2_0};
 
 /* logs: of ratios, one a canvas. */
 struct sums {

@@ -166,9 +166,33 @@ static const struct part parts_of[DTYPE_LIMIT][MOST_PARTS] = {
                      PART(iq2_s, high, 0xff, 0xff), PART(iq2_s, signs, 0, 0xff)},
     [DTYPE_IQ2_XS] = {SCALES(iq2_xs, scales, 0xff, 0), PART(iq2_xs, q, 0xff, 0x01)},
     [DTYPE_IQ2_XXS] = {PART(iq2_xxs, part, 0xff, 0xf0)},
+    [DTYPE_IQ1_S] = {PART(iq1_s, q, 0xff, 0), PART(iq1_s, high, 0xff, 0)},
+    [DTYPE_IQ1_M] = {SCALES(iq1_m, scales, 0xff, 0), PART(iq1_m, q, 0xff, 0),
+                     PART(iq1_m, high, 0x77, 0x88)},
+    [DTYPE_MXFP4] = {PART(mxfp4, q, 0x77, 0xff)},
     [DTYPE_TQ1_0] = {PART(tq1_0, q, 0xff, 0), PART(tq1_0, high, 0xff, 0)},
     [DTYPE_TQ2_0] = {PART(tq2_0, q, 0xff, 0)},
 };
+
+/* Scales of ordinary size, or any bits; those that lie in nibbles or are an exponent as large
+ * as the half floats. */
+static void fill_scales(uint64_t *state, const struct dtype_info *info, enum case_weights kind,
+                        uint8_t *block)
+{
+    uint16_t first = half_scale(state, kind), second = half_scale(state, kind);
+    uint8_t *at = block + info->first_scale;
+
+    if (info->scales == SCALES_HALVES) {
+        memcpy(at, &first, sizeof(first));
+        memcpy(block + info->second_scale, &second, sizeof(second));
+    } else if (info->scales == SCALES_NIBBLES) {
+        for (int i = 0; i < 4; i++) {
+            at[2 * i + 1] = (uint8_t)((at[2 * i + 1] & 15) | (first >> 4 * i & 15) << 4);
+        }
+    } else {
+        *at = (uint8_t)(kind == WEIGHTS_ANY_BITS ? first : 114 + first % 10);
+    }
+}
 
 static void fill_block(uint64_t *state, uint32_t type, enum case_weights kind, uint8_t *block)
 {
@@ -179,9 +203,7 @@ static void fill_block(uint64_t *state, uint32_t type, enum case_weights kind, u
             p->scales && kind == WEIGHTS_SMALLEST ? WEIGHTS_LARGEST : kind;
         fill_bytes(state, part_kind, p->largest, p->smallest, p->size, block + p->at);
     }
-    uint16_t first = half_scale(state, kind), second = half_scale(state, kind);
-    memcpy(block + info->first_scale, &first, sizeof(first));
-    memcpy(block + info->second_scale, &second, sizeof(second));
+    fill_scales(state, info, kind, block);
 }
 
 static void fill_floats(uint64_t *state, uint32_t type, enum case_weights kind, size_t bytes,

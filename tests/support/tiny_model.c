@@ -151,7 +151,7 @@ static void stacked(struct maker *maker, const char *name, int width, int rows, 
     if (is(name, m->wrong_shape))
         width += 32;
     if (is(name, m->wrong_type))
-        type = rows ? 39 : DTYPE_F16; /* MXFP4 */
+        type = rows ? 9 : DTYPE_F16; /* Q8_1 */
     count = (size_t)width * (size_t)MAX(rows, 1) * (size_t)stack;
     data = malloc(sizeof *data * count);
     for (size_t i = 0; data && i < count; i++) {

@@ -87,6 +87,29 @@ static void test_quantized(void **state)
             check_type(type);
 }
 
+/* Breaks when one of MXFP4's exponents is not 2^(e - 128): subnormal ones, and the last,
+ * with which large weights overflow. */
+static void test_exponents(void **state)
+{
+    static const float levels[16] = {0,  1,  2,  3,  4,  6,  8,  12,
+                                     -0.0f, -1, -2, -3, -4, -6, -8, -12};
+    uint8_t block[17];
+    float out[32];
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        block[1 + i] = (uint8_t)(i | (15 - i) << 4);
+    for (int exponent = 0; exponent < 256; exponent++) {
+        block[0] = (uint8_t)exponent;
+        dequantize_row(DTYPE_MXFP4, block, 32, out);
+        for (int i = 0; i < 32; i++) {
+            float level = levels[i < 16 ? i : 31 - i];
+
+            assert_true(out[i] == ldexpf(level, exponent - 128));
+        }
+    }
+}
+
 /* Breaks when a float type is not copied value by value. */
 static void test_floats(void **state)
 {
@@ -112,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantized),
+        cmocka_unit_test(test_exponents),
         cmocka_unit_test(test_floats),
     };
 

@@ -70,7 +70,7 @@ struct fault {
 
 #define KNOWN_TYPES                                                                                \
     "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, " \
-    "IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, TQ1_0, TQ2_0"
+    "IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S, MXFP4, TQ1_0, TQ2_0"
 
 static const struct fault faults[] = {
     /* header */
