@@ -50,20 +50,23 @@ TYPES = {"F32": (0, 4, 1), "F16": (1, 2, 1), "BF16": (30, 2, 1), "Q8_0": (8, 34,
          "IQ4_NL": (20, 18, 32), "Q2_K": (10, 84, 256), "Q3_K": (11, 110, 256),
          "IQ4_XS": (23, 136, 256), "IQ3_S": (21, 110, 256), "IQ3_XXS": (18, 98, 256),
          "IQ2_S": (22, 82, 256), "IQ2_XS": (17, 74, 256), "IQ2_XXS": (16, 66, 256),
+         "IQ1_S": (19, 50, 256), "IQ1_M": (29, 56, 256), "MXFP4": (39, 17, 32),
          "TQ1_0": (34, 54, 256), "TQ2_0": (35, 66, 256)}
 # Types that need nothing but a scale of the right size: the deviation of a block of random bits with
 # d = 1, and where d is (and what else scales with it, by which factor: then weights are 0 on average).
+# IQ1_M and MXFP4 have no half float there: SPLIT and EXPONENT.
 SCALED = {"Q4_0": (4.64, (0, 1)), "Q4_1": (4.61, (0, 1), (2, -7.5)), "Q5_0": (9.25, (0, 1)),
           "Q5_1": (9.24, (0, 1), (2, -15.5)), "IQ4_NL": (67.5, (0, 1)),
           "Q2_K": (13.9, (80, 1), (82, 1.5)), "Q3_K": (43.4, (108, 1)), "IQ4_XS": (1245, (0, 1)),
           "IQ3_S": (140, (0, 1)), "IQ3_XXS": (142, (0, 1)), "IQ2_S": (56.4, (0, 1)),
           "IQ2_XS": (55.9, (0, 1)), "IQ2_XXS": (53.4, (0, 1)), "TQ1_0": (0.817, (52, 1)),
-          "TQ2_0": (1.22, (64, 1))}
+          "TQ2_0": (1.22, (64, 1)), "IQ1_S": (7.20, (0, 1)), "IQ1_M": (7.20, (48, 1)), "MXFP4": (5.85, (0, 1))}
+SPLIT, EXPONENT = ("IQ1_M",), ("MXFP4",)
 # File types of llama.cpp, for general.file_type.
 FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "Q8_0": 7, "Q4_K_M": 15, "Q5_K": 16, "Q5_K_M": 17,
               "Q6_K": 18, "Q4_0": 2, "Q4_1": 3, "Q5_0": 8, "Q5_1": 9, "IQ4_NL": 25, "Q2_K": 10,
               "Q3_K": 12, "IQ4_XS": 30, "IQ3_S": 26, "IQ3_XXS": 23, "IQ2_S": 28, "IQ2_XS": 20,
-              "IQ2_XXS": 19, "TQ1_0": 36, "TQ2_0": 37}
+              "IQ2_XXS": 19, "IQ1_S": 24, "IQ1_M": 31, "MXFP4": 38, "TQ1_0": 36, "TQ2_0": 37}
 MERGES = ["Ġ t", "h e", "i n", "Ġ a", "e r", "o n", "Ġt he", "r e", "a n", "Ġ s", "o r", "a t",
           "e n", "in g", "Ġ w", "o u", "l l", "e s", "i s", "Ġ c", "an d", "Ġ p", "i t", "Ġ o"]
 CHUNK_BYTES = 32 << 20
@@ -241,26 +244,41 @@ def scalars(random, kind, deviation):
     return words if kind == "F32" else words[:, 2:]
 
 
-def scaled_blocks(random, data, spread, places, deviation):
-    """Gives blocks of random bits scales of either sign."""
-    d = deviation / spread * random.uniform(0.7, 1.3, POOL) * random.choice([-1, 1], POOL)
+def split_halves(data, at, halves):
+    """Puts half floats into the upper nibbles of the four u16 from byte `at` on, the lowest first."""
+    bits = halves.view(np.uint16)
+    for i in range(4):
+        upper = data[:, at + 2 * i + 1]
+        upper &= 15
+        upper |= (bits >> 4 * i << 4 & 0xf0).astype(np.uint8)
+
+
+def scaled_blocks(random, data, kind, deviation):
+    """Gives blocks of random bits scales, of either sign where they have one."""
+    spread, *places = SCALED[kind]
+    d = deviation / spread * random.uniform(0.7, 1.3, POOL)
     picks = random.integers(0, POOL, len(data), dtype=np.uint16)
+    if kind in EXPONENT:
+        data[:, places[0][0]] = (128 + np.round(np.log2(d))).astype(np.uint8)[picks]
+        return
+    d *= random.choice([-1, 1], POOL)
     for at, factor in places:
-        pool = (factor * d).astype(np.float16)[:, None].view(np.uint8)
-        data[:, at:at + 2] = pool[picks]
+        halves = (factor * d).astype(np.float16)
+        if kind in SPLIT:
+            split_halves(data, at, halves[picks])
+        else:
+            data[:, at:at + 2] = halves[:, None].view(np.uint8)[picks]
 
 
 def random_blocks(random, kind, count, deviation):
     """Yields the bytes of `count` blocks in chunks."""
     size = TYPES[kind][1]
     part, pool = None, None
-    if kind in SCALED:
-        spread, *places = SCALED[kind]
-    elif kind in ("Q4_K", "Q5_K"):
+    if kind in ("Q4_K", "Q5_K"):
         part, pool = slice(0, 16), k_heads(random, deviation, 16 if kind == "Q4_K" else 32)
     elif kind == "Q6_K":
         part, pool = slice(192, 210), q6_tails(random, deviation)
-    else:
+    elif kind not in SCALED:
         pool = scalars(random, kind, deviation)
         part = slice(0, pool.shape[1])
     while count > 0:
@@ -268,7 +286,7 @@ def random_blocks(random, kind, count, deviation):
         words = random.bit_generator.random_raw(blocks * size // 8 + 1)
         data = words.view(np.uint8)[:blocks * size].reshape(blocks, size)
         if kind in SCALED:
-            scaled_blocks(random, data, spread, places, deviation)
+            scaled_blocks(random, data, kind, deviation)
         else:
             picks = random.integers(0, POOL, blocks, dtype=np.uint16)
             data[:, part] = pool[picks]
