@@ -14,7 +14,7 @@ room src/base
 room src/format       src/base
 room src/text         src/base
 room kernels/cpu      src/base src/format/blocks.h src/format/dtype.h
-room kernels/cuda     src/format/blocks.h src/format/dtype.h kernels/cpu/activations.h kernels/cpu/grid_tables.h
+room kernels/cuda     src/format/blocks.h src/format/dtype.h kernels/cpu/activations.h kernels/cpu/grid_tables.h kernels/cpu/grid_digits.h
 room src/backend      src/base src/format kernels/cpu kernels/cuda
 room src/model        src/base src/format src/backend/backend.h src/backend/pick.h
 room src/decode       src/base src/backend/pick.h src/model/forward.h src/model/kvcache.h

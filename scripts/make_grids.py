@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes kernels/cpu/grid_tables.h: the codebooks of the IQ types.
+"""Writes kernels/cpu/grid_tables.h and grid_digits.h: the codebooks of the IQ2 and IQ3 types and of IQ1.
 
 usage: scripts/make_grids.py [--check]
 
 A codebook is a fact of the format, and a decoder shows it: this gives llama.cpp's library
 (scripts/install_peers.sh) blocks with scale 1, no signs and every index in turn, and writes down the
-magnitudes, or digits, that come back. --check compares with the file in the tree instead of writing it.
+magnitudes, or digits, that come back. --check compares with the files in the tree instead of writing them.
 """
 import ctypes
 import glob
@@ -14,7 +14,7 @@ import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "kernels/cpu/grid_tables.h"
+TARGET = ROOT / "kernels/cpu"
 LIBRARY = "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/*/libggml-base.so"
 
 
@@ -63,14 +63,15 @@ def digit(value):
 
 
 # The grid's name, the type whose decoder shows it, entries, weights of an entry, what a weight stands for.
-GRIDS = [
+MAGNITUDES = [
     ("iq2_xxs", "iq2_xxs", iq2_xxs, 256, 8, magnitude),
     ("iq2_xs", "iq2_xs", iq2_xs, 512, 8, magnitude),
     ("iq2_s", "iq2_s", iq2_s, 1024, 8, magnitude),
     ("iq3_xxs", "iq3_xxs", iq3_xxs, 256, 4, magnitude),
     ("iq3_s", "iq3_s", iq3_s, 512, 4, magnitude),
-    ("iq1", "iq1_s", iq1_s, 2048, 8, digit),
 ]
+DIGITS = [("iq1", "iq1_s", iq1_s, 2048, 8, digit)]
+FILES = {"grid_tables.h": MAGNITUDES, "grid_digits.h": DIGITS}
 
 
 def entries_of(library, kind, block, count, weights, meaning):
@@ -96,23 +97,29 @@ def table(name, entries, weights):
     return head + "\n    ".join(lines) + "\n};\n"
 
 
+def text_of(library, name, grids):
+    """A file's text."""
+    text = ("/* %s: the tables that grids.h describes, each with what GRID says before it: for the CPU\n"
+            " * and for GPUs. Made by scripts/make_grids.py from what llama.cpp's decoders give; do not edit. */\n"
+            "/* clang-format off */\n\n" % name)
+    return text + "\n".join(table(grid, entries_of(library, kind, block, count, weights, meaning), weights)
+                            for grid, kind, block, count, weights, meaning in grids)
+
+
 def main():
     found = glob.glob(str(ROOT / LIBRARY))
     if not found:
         sys.exit("error: %s is missing; run scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1"
                  % LIBRARY)
     library = ctypes.CDLL(found[0])
-    text = ("/* grid_tables.h: the tables that grids.h describes, each with what GRID says before it: for the CPU\n"
-            " * and for GPUs. Made by scripts/make_grids.py from what llama.cpp's decoders give; do not edit. */\n"
-            "/* clang-format off */\n\n")
-    text += "\n".join(table(name, entries_of(library, kind, block, count, weights, meaning), weights)
-                      for name, kind, block, count, weights, meaning in GRIDS)
+    for name, grids in FILES.items():
+        text = text_of(library, name, grids)
+        if sys.argv[1:] != ["--check"]:
+            (TARGET / name).write_text(text)
+        elif (TARGET / name).read_text() != text:
+            sys.exit("error: %s differs from what the decoders give; run %s" % (TARGET / name, sys.argv[0]))
     if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text() != text:
-            sys.exit("error: %s differs from what the decoders give; run %s" % (TARGET, sys.argv[0]))
-        print("grids: %d tables as the decoders give them" % len(GRIDS))
-    else:
-        TARGET.write_text(text)
+        print("grids: %d tables as the decoders give them" % sum(map(len, FILES.values())))
 
 
 main()

@@ -2,4 +2,5 @@
 #include "grids.h"
 
 #define GRID
+#include "grid_digits.h"
 #include "grid_tables.h"

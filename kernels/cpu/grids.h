@@ -1,7 +1,7 @@
 /*
  * grids.h: the codebooks of the IQ types: of IQ2 and IQ3 eight or four magnitudes an
- * entry, of IQ1 eight digits 0..2, the first in the lowest byte. They are part of the format; blocks.h
- * says which index is where.
+ * entry, of IQ1 eight digits 0..2, the first in the lowest byte. They are part of the
+ * format; blocks.h says which index is where.
  */
 #ifndef GRIDS_H
 #define GRIDS_H

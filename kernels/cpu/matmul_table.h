@@ -14,8 +14,8 @@
     matmul_kernel matmul_q2_k_##level, matmul_q3_k_##level, matmul_q4_k_##level,                   \
         matmul_q5_k_##level, matmul_q6_k_##level, matmul_tq1_0_##level, matmul_tq2_0_##level;      \
     matmul_kernel matmul_iq4_xs_##level, matmul_iq3_s_##level, matmul_iq3_xxs_##level,             \
-        matmul_iq2_s_##level, matmul_iq2_xs_##level, matmul_iq2_xxs_##level,                       \
-        matmul_iq1_s_##level, matmul_iq1_m_##level
+        matmul_iq2_s_##level, matmul_iq2_xs_##level, matmul_iq2_xxs_##level, matmul_iq1_s_##level, \
+        matmul_iq1_m_##level
 
 MATMUL_KERNELS(avx2);
 MATMUL_KERNELS(avxvnni);

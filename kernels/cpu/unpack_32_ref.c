@@ -101,8 +101,8 @@ void unpack_mxfp4(const void *bytes, struct unpacked_32 *out)
 unpack_32 *unpack_32_of(uint32_t type)
 {
     static unpack_32 *const of[DTYPE_LIMIT] = {
-        [DTYPE_Q4_0] = unpack_q4_0, [DTYPE_Q4_1] = unpack_q4_1, [DTYPE_Q5_0] = unpack_q5_0,
-        [DTYPE_Q5_1] = unpack_q5_1, [DTYPE_Q8_0] = unpack_q8_0, [DTYPE_IQ4_NL] = unpack_iq4_nl,
+        [DTYPE_Q4_0] = unpack_q4_0,   [DTYPE_Q4_1] = unpack_q4_1, [DTYPE_Q5_0] = unpack_q5_0,
+        [DTYPE_Q5_1] = unpack_q5_1,   [DTYPE_Q8_0] = unpack_q8_0, [DTYPE_IQ4_NL] = unpack_iq4_nl,
         [DTYPE_MXFP4] = unpack_mxfp4,
     };
     return type < DTYPE_LIMIT ? of[type] : NULL;

@@ -6,6 +6,7 @@
 #include "dequant_32.cuh"
 
 #define GRID [[maybe_unused]] static __device__
+#include "grid_digits.h"
 #include "grid_tables.h"
 #undef GRID
 

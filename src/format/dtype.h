@@ -40,10 +40,10 @@ enum dtype {
 
 /* What the scales of a block are, beside the integers that some types have as well. */
 enum dtype_scales {
-    SCALES_NONE,     /* types without blocks or kernels */
-    SCALES_HALVES,   /* half floats: d, and dmin or m */
-    SCALES_NIBBLES,  /* a half float in the upper nibbles of four u16, its lowest nibble first */
-    SCALES_EXPONENT  /* a byte e: d = 2^(e - 128), which is always finite */
+    SCALES_NONE,    /* types without blocks or kernels */
+    SCALES_HALVES,  /* half floats: d, and dmin or m */
+    SCALES_NIBBLES, /* a half float in the upper nibbles of four u16, its lowest nibble first */
+    SCALES_EXPONENT /* a byte e: d = 2^(e - 128), which is always finite */
 };
 
 struct dtype_info {

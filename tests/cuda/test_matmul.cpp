@@ -17,11 +17,11 @@ typedef std::vector<float> Floats;
 typedef std::vector<uint8_t> Bytes;
 
 static const uint32_t types[] = {
-    DTYPE_F32,    DTYPE_F16,     DTYPE_BF16,   DTYPE_Q4_0,  DTYPE_Q4_1,    DTYPE_Q5_0,
-    DTYPE_Q5_1,   DTYPE_Q8_0,    DTYPE_Q2_K,   DTYPE_Q3_K,  DTYPE_Q4_K,    DTYPE_Q5_K,
-    DTYPE_Q6_K,   DTYPE_IQ4_NL,  DTYPE_IQ4_XS, DTYPE_IQ3_S, DTYPE_IQ3_XXS, DTYPE_IQ2_S,
-    DTYPE_IQ2_XS, DTYPE_IQ2_XXS, DTYPE_IQ1_S,  DTYPE_IQ1_M, DTYPE_MXFP4,   DTYPE_TQ1_0,
-    DTYPE_TQ2_0};
+    DTYPE_F32,   DTYPE_F16,     DTYPE_BF16,  DTYPE_Q4_0,   DTYPE_Q4_1,
+    DTYPE_Q5_0,  DTYPE_Q5_1,    DTYPE_Q8_0,  DTYPE_Q2_K,   DTYPE_Q3_K,
+    DTYPE_Q4_K,  DTYPE_Q5_K,    DTYPE_Q6_K,  DTYPE_IQ4_NL, DTYPE_IQ4_XS,
+    DTYPE_IQ3_S, DTYPE_IQ3_XXS, DTYPE_IQ2_S, DTYPE_IQ2_XS, DTYPE_IQ2_XXS,
+    DTYPE_IQ1_S, DTYPE_IQ1_M,   DTYPE_MXFP4, DTYPE_TQ1_0,  DTYPE_TQ2_0};
 
 /* One product: sizes, and what it is made from. */
 struct Case {

@@ -32,12 +32,11 @@ enum { CANVASES = 16, MOST_CANVASES = 1000, MOST_PATH = 4000 }; /* of all models
  * distribution's 3.0 and eight canvases it was one in six.) */
 #define MOST_ERRORS 3.6
 
-static const uint32_t types[] = {DTYPE_Q8_0,    DTYPE_Q4_0,    DTYPE_Q4_1,  DTYPE_Q5_0,
-                                 DTYPE_Q5_1,    DTYPE_IQ4_NL,  DTYPE_Q2_K,  DTYPE_Q3_K,
-                                 DTYPE_Q4_K,    DTYPE_Q5_K,    DTYPE_Q6_K,  DTYPE_IQ4_XS,
-                                 DTYPE_IQ3_S,   DTYPE_IQ3_XXS, DTYPE_IQ2_S, DTYPE_IQ2_XS,
-                                 DTYPE_IQ2_XXS, DTYPE_IQ1_M,   DTYPE_IQ1_S, DTYPE_MXFP4,
-                                 DTYPE_TQ1_0,   DTYPE_TQ2_0};
+static const uint32_t types[] = {
+    DTYPE_Q8_0,  DTYPE_Q4_0,    DTYPE_Q4_1,  DTYPE_Q5_0,   DTYPE_Q5_1,    DTYPE_IQ4_NL,
+    DTYPE_Q2_K,  DTYPE_Q3_K,    DTYPE_Q4_K,  DTYPE_Q5_K,   DTYPE_Q6_K,    DTYPE_IQ4_XS,
+    DTYPE_IQ3_S, DTYPE_IQ3_XXS, DTYPE_IQ2_S, DTYPE_IQ2_XS, DTYPE_IQ2_XXS, DTYPE_IQ1_M,
+    DTYPE_IQ1_S, DTYPE_MXFP4,   DTYPE_TQ1_0, DTYPE_TQ2_0};
 
 /* logs: of ratios, one a canvas. */
 struct sums {

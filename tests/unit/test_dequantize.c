@@ -91,8 +91,7 @@ static void test_quantized(void **state)
  * with which large weights overflow. */
 static void test_exponents(void **state)
 {
-    static const float levels[16] = {0,  1,  2,  3,  4,  6,  8,  12,
-                                     -0.0f, -1, -2, -3, -4, -6, -8, -12};
+    static const float levels[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
     uint8_t block[17];
     float out[32];
 

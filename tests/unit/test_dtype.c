@@ -108,6 +108,31 @@ static void test_matrix_types(void **state)
     }
 }
 
+/* Breaks when a scale that is not finite is not seen in a type that has it elsewhere: in a
+ * half float of its own, in four nibbles (IQ1_M), or nowhere (MXFP4: any exponent is one). */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    for (uint32_t type = 0; type < DTYPE_LIMIT; type++) {
+        const struct dtype_info *info = dtype_info(type);
+        uint8_t blocks[3 * 300] = {0}, *last;
+
+        if (!info || !info->matrix || info->block_weights == 1)
+            continue;
+        last = blocks + 2 * info->block_bytes;
+        assert_true(dtype_find_not_finite(type, blocks, 3 * info->block_bytes) == -1);
+        if (info->scales == SCALES_NIBBLES) {
+            last[info->first_scale + 5] = 0xcf; /* bits 8..11 of the half float */
+            last[info->first_scale + 7] = 0x7f; /* and 12..15: 0x7c00 */
+        } else {
+            last[info->first_scale] = 0xff;
+            last[info->first_scale + 1] = 0x7f;
+        }
+        assert_true(dtype_find_not_finite(type, blocks, 3 * info->block_bytes) ==
+                    (info->scales == SCALES_EXPONENT ? -1 : 2 * (int64_t)info->block_bytes));
+    }
+}
+
 /* Breaks when a row of blocks is measured by weights instead of blocks, or in
  * 32 bits. */
 static void test_row_bytes(void **state)
@@ -121,9 +146,8 @@ static void test_row_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_sizes_of_real_blocks),
-        cmocka_unit_test(test_matrix_types),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_sizes_of_real_blocks),
+        cmocka_unit_test(test_matrix_types), cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_row_bytes),
     };
 
