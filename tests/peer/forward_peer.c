@@ -2,7 +2,7 @@
  * forward_peer.c: one pass of a GGUF file through dllm and through llama.cpp.
  *
  * usage: forward_peer compare float|quantized FILE
- *        forward_peer quantize IN OUT F16|BF16|Q8_0|Q4_K_M|Q5_K_M|Q6_K
+ *        forward_peer quantize IN OUT F16|BF16|Q8_0|Q4_K_M|Q5_K_M|Q6_K|MXFP4_MOE
  *        forward_peer prompts FILE
  *        forward_peer gpu FILE
  *
@@ -60,8 +60,13 @@ static int quantize(const char *in, const char *out, const char *type)
         const char *name;
         enum llama_peer_ftype type;
     } types[] = {
-        {"F16", LLAMA_PEER_F16},       {"BF16", LLAMA_PEER_BF16},     {"Q8_0", LLAMA_PEER_Q8_0},
-        {"Q4_K_M", LLAMA_PEER_Q4_K_M}, {"Q5_K_M", LLAMA_PEER_Q5_K_M}, {"Q6_K", LLAMA_PEER_Q6_K},
+        {"F16", LLAMA_PEER_F16},
+        {"BF16", LLAMA_PEER_BF16},
+        {"Q8_0", LLAMA_PEER_Q8_0},
+        {"Q4_K_M", LLAMA_PEER_Q4_K_M},
+        {"Q5_K_M", LLAMA_PEER_Q5_K_M},
+        {"Q6_K", LLAMA_PEER_Q6_K},
+        {"MXFP4_MOE", LLAMA_PEER_MXFP4_MOE},
     };
     const char *why = "no such type";
 

@@ -36,6 +36,12 @@ for arch in llada dream; do
     check prompts "$source"
 done
 
+# The mix that only models with experts are published in: these in MXFP4, all else in Q8_0.
+make_file tests/scripts/published_model.py llada-moe "$scratch/experts"
+make_file scripts/convert "$scratch/experts" "$scratch/experts.gguf" --type F32
+make_file "$tool" quantize "$scratch/experts.gguf" "$scratch/experts-MXFP4.gguf" MXFP4_MOE
+check compare quantized "$scratch/experts-MXFP4.gguf"
+
 # The peer's GPU: a build that has none, and one whose libraries are not all there.
 says_why() { # folder, what it must say
     local said

@@ -22,7 +22,8 @@ enum llama_peer_ftype {
     LLAMA_PEER_Q4_K_M = 15,
     LLAMA_PEER_Q5_K_M = 17,
     LLAMA_PEER_Q6_K = 18,
-    LLAMA_PEER_BF16 = 32
+    LLAMA_PEER_BF16 = 32,
+    LLAMA_PEER_MXFP4_MOE = 38
 };
 
 /* Loads the library from the folder that holds libllama*.so; NULL: the folder
