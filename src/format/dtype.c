@@ -56,6 +56,9 @@ static const struct dtype_info types[DTYPE_LIMIT] = {
     [DTYPE_TQ1_0] = BLOCK_TYPE("TQ1_0", 256, block_tq1_0, d, d),
     [DTYPE_TQ2_0] = BLOCK_TYPE("TQ2_0", 256, block_tq2_0, d, d),
     [DTYPE_MXFP4] = BLOCK_TYPE_OF("MXFP4", 32, block_mxfp4, SCALES_EXPONENT, exponent),
+    [40] = {"NVFP4", 64, 4 + 64 / 2, false, SCALES_NONE, 0, 0},
+    [41] = {"Q1_0", 128, 2 + 128 / 8, false, SCALES_NONE, 0, 0},
+    [42] = {"Q2_0", 64, 2 + 64 / 4, false, SCALES_NONE, 0, 0},
 };
 
 const struct dtype_info *dtype_info(uint32_t type)

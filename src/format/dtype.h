@@ -35,7 +35,7 @@ enum dtype {
     DTYPE_TQ1_0 = 34,
     DTYPE_TQ2_0 = 35,
     DTYPE_MXFP4 = 39,
-    DTYPE_LIMIT = 40
+    DTYPE_LIMIT = 43
 };
 
 /* What the scales of a block are, beside the integers that some types have as well. */

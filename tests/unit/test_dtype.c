@@ -32,6 +32,7 @@ static const struct {
     {26, "I32", 1, 4},        {27, "I64", 1, 8},        {28, "F64", 1, 8},
     {29, "IQ1_M", 256, 56},   {30, "BF16", 1, 2},       {34, "TQ1_0", 256, 54},
     {35, "TQ2_0", 256, 66},   {39, "MXFP4", 32, 17},
+    {40, "NVFP4", 64, 36},    {41, "Q1_0", 128, 18},    {42, "Q2_0", 64, 18},
 };
 
 static void test_table(void **state)
@@ -52,7 +53,7 @@ static void test_table(void **state)
         known += dtype_info(id) != NULL;
     assert_int_equal(known, ARRAY_COUNT(formats));
     assert_null(dllm_type_name(4));
-    assert_null(dllm_type_name(40));
+    assert_null(dllm_type_name(43));
     assert_null(dllm_type_name(UINT32_MAX));
 }
 
