@@ -124,10 +124,11 @@ template <int ROWS, int TOKENS> MATMUL matmul_tile find_tile(const matmul_job &j
 /*
  * Packed weights lie in shared memory as in the file, a piece of each row at a
  * time. cp.async moves units of 16 bytes from multiples of 16, but a row of
- * 210-byte blocks may begin on any even address: a piece is copied from the
- * multiple of 16 before its first byte, and lies as far behind one there as it
- * does in memory, by up to 16 - ALIGN bytes. Of the last unit only what belongs to
- * the piece is read, the rest becomes zeros: nothing behind a matrix is touched.
+ * 210-byte blocks may begin on any even address, of 17-byte blocks on any: a
+ * piece is copied from the multiple of 16 before its first byte, and lies as far
+ * behind one there as it does in memory, by up to 16 - ALIGN bytes. Of the last
+ * unit only what belongs to the piece is read, the rest becomes zeros: nothing
+ * behind a matrix is touched.
  *
  * Rows are an odd number of units apart: what eight rows hold at one place is in
  * eight different groups of four banks (unless they begin differently).
