@@ -158,8 +158,8 @@ def metadata(arch, shape, layers, file_type):
 
 
 def matrix_type(file_type, role, layer, layers):
-    """The usual mixes: Q6_K for the head and for half of the layers' value and down matrices."""
-    if not file_type.endswith("_M"):
+    """The usual mixes: Q6_K for the head and for half of the layers' value and down matrices. IQ1_M is none."""
+    if file_type in TYPES:
         return file_type
     low, high = layers // 8, 7 * layers // 8
     richer = role == "output" or (
