@@ -93,6 +93,11 @@ def processor_numbers():
     return "family-%s-model-%s" % numbers.groups() if numbers else "unknown"
 
 
+def name_of(name, beside):
+    """A result's name; beside those of other processors it ends in this one's numbers."""
+    return name + "-" + processor_numbers() if beside else name
+
+
 def git(*arguments):
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 

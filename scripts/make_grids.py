@@ -7,15 +7,13 @@ A codebook is a fact of the format, and a decoder shows it: this gives llama.cpp
 (scripts/install_peers.sh) blocks with scale 1, no signs and every index in turn, and writes down the
 magnitudes, or digits, that come back. --check compares with the files in the tree instead of writing them.
 """
-import ctypes
-import glob
-import pathlib
 import struct
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+from peer_decoders import ROOT, decoder
+
 TARGET = ROOT / "kernels/cpu"
-LIBRARY = "build/peers/node_modules/@node-llama-cpp/linux-x64/bins/*/libggml-base.so"
 
 
 def half(value):
@@ -74,17 +72,13 @@ DIGITS = [("iq1", "iq1_s", iq1_s, 2048, 8, digit)]
 FILES = {"grid_tables.h": MAGNITUDES, "grid_digits.h": DIGITS}
 
 
-def entries_of(library, kind, block, count, weights, meaning):
+def entries_of(kind, block, count, weights, meaning):
     """The grid's entries as tuples, decoded a block at a time."""
-    decode = getattr(library, "dequantize_row_" + kind)
-    decode.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_float), ctypes.c_int64]
-    decode.restype = None
-    out = (ctypes.c_float * 256)()
+    decode = decoder(kind)
     entries = []
     per_block = 256 // weights
     for start in range(0, count, per_block):
-        decode(block(list(range(start, start + per_block))), out, 256)
-        values = [meaning(v) for v in out]
+        values = [meaning(v) for v in decode(block(list(range(start, start + per_block))), 256)]
         entries += [tuple(values[i:i + weights]) for i in range(0, 256, weights)]
     return entries
 
@@ -97,23 +91,18 @@ def table(name, entries, weights):
     return head + "\n    ".join(lines) + "\n};\n"
 
 
-def text_of(library, name, grids):
+def text_of(name, grids):
     """A file's text."""
     text = ("/* %s: the tables that grids.h describes, each with what GRID says before it: for the CPU\n"
             " * and for GPUs. Made by scripts/make_grids.py from what llama.cpp's decoders give; do not edit. */\n"
             "/* clang-format off */\n\n" % name)
-    return text + "\n".join(table(grid, entries_of(library, kind, block, count, weights, meaning), weights)
+    return text + "\n".join(table(grid, entries_of(kind, block, count, weights, meaning), weights)
                             for grid, kind, block, count, weights, meaning in grids)
 
 
 def main():
-    found = glob.glob(str(ROOT / LIBRARY))
-    if not found:
-        sys.exit("error: %s is missing; run scripts/install_peers.sh @node-llama-cpp/linux-x64@3.22.1"
-                 % LIBRARY)
-    library = ctypes.CDLL(found[0])
     for name, grids in FILES.items():
-        text = text_of(library, name, grids)
+        text = text_of(name, grids)
         if sys.argv[1:] != ["--check"]:
             (TARGET / name).write_text(text)
         elif (TARGET / name).read_text() != text:

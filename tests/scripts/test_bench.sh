@@ -156,13 +156,14 @@ except SystemExit as end:
     assert "--beside" in str(end)
 else:
     assert False, "a part that has one place was measured beside"'
-expect "each part of the loop over panels can be left out" python '
+expect "each part of the loop over panels can be left out, and the size of tiles changed" python '
 import importlib.machinery, importlib.util
 loader = importlib.machinery.SourceFileLoader("step", "bench/kernel_step")
 step = importlib.util.module_from_spec(importlib.util.spec_from_loader("step", loader))
 loader.exec_module(step)
 loop = open(step.LOOP).read()
 assert step.edited(loop, step.EDITS) != loop
+assert step.with_tiles(open(step.TILES).read(), 8).count(" 8\n") == 2
 try:
     step.edited("another loop", ["inputs"])
     assert False
