@@ -182,11 +182,12 @@ $ EMU_MEMORY=30000000 dllm bench -m "$models/llada-Q4_K_M.gguf" --reps 1 --devic
 !~ error: the GPU's memory is too small: * MB are needed now, *
 = 1
 
-# A kernel that does what none may: whatever is computed then fails, and nothing is measured.
+# A kernel that does what none may: whatever is computed then fails, and nothing is measured. Of two requests the second one
+# has its memory before or after the fault.
 $ EMU_FAULT=20 dllm run -m "$models/llada-Q4_K_M.gguf" hi -n 4 --device gpu
 ! error: gpu:0 failed (computation: an illegal memory access was encountered, cudaErrorIllegalAddress); run again, and if it fails again compute on the CPU (--device cpu)
 = 1
-$ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b", "max_tokens": 8}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --input - --device gpu 2>/dev/null | grep -c '"error": "gpu:0 failed ('
+$ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b", "max_tokens": 8}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --input - --device gpu 2>/dev/null | grep -cE '"error": "(gpu:0 failed \(|the GPU gives no memory: an illegal memory access)'
 | 2
 $ printf '%s\n' '{"prompt": "a", "max_tokens": 8}' '{"prompt": "b b", "max_tokens": 640}' | EMU_FAULT=40 dllm run -m "$models/llada-Q4_K_M.gguf" --parallel 1 --input - --device gpu 2>/dev/null | grep -c "the GPU gives no memory: an illegal memory access was encountered, cudaErrorIllegalAddress; "
 | 1
