@@ -37,15 +37,17 @@ void batch_input_close(struct batch_input *input)
     free(input->data);
 }
 
-/* Waits for something to read; false when the wait must end. */
+/* Waits for something to read; false when the wait must end. What cannot be waited for is read. */
 static bool wait_for_more(const struct batch_input *input, batch_go_on *go_on, void *context)
 {
     struct pollfd state = {.fd = input->descriptor, .events = POLLIN};
+    int ready;
 
     do {
         if (!go_on(context))
             return false;
-    } while (poll(&state, 1, WAIT_MS) <= 0);
+        ready = poll(&state, 1, WAIT_MS);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
     return true;
 }
 
