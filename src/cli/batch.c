@@ -17,6 +17,7 @@ struct batch {
     struct batch_input input; /* the main thread's */
     json_t *seen;             /* the same: keys of the requests so far */
     long shard, shards;
+    bool checked; /* the results that are there already */
     int workers;
     pthread_t threads[MOST_WORKERS];
     struct dllm_session *sessions[MOST_WORKERS];
@@ -210,13 +211,23 @@ static int samples_of(const struct batch *batch, const json_t *object)
                : 1;
 }
 
+/* What is done with a request: 0, or the exit code after a message. */
+typedef int take_request(struct batch *batch, const struct batch_job *request);
+
+static int check_results(struct batch *batch, const struct batch_job *request)
+{
+    return batch_resume_check(&batch->output, request, samples_of(batch, request->object),
+                              batch->opts, batch->engine);
+}
+
 /* One job a sample, but for those that are answered already. Each has objects of
  * its own: counting references is not for several threads. */
-static bool put_samples(struct batch *batch, const struct batch_job *request)
+static int put_samples(struct batch *batch, const struct batch_job *request)
 {
     int samples = samples_of(batch, request->object);
+    int code = batch->checked ? CLI_OK : check_results(batch, request);
 
-    for (int sample = 0; sample < samples; sample++) {
+    for (int sample = 0; !code && sample < samples; sample++) {
         struct batch_job job = *request;
         if (batch_output_has(&batch->output, request, sample)) {
             batch->progress.skipped++;
@@ -228,32 +239,49 @@ static bool put_samples(struct batch *batch, const struct batch_job *request)
         job.object = json_deep_copy(request->object);
         if (!put_job(batch, &job)) {
             batch_job_clear(&job);
-            return false;
+            break;
         }
     }
-    return true;
+    return code;
 }
 
-/* Hands out all requests of the shard. */
-static int feed(struct batch *batch)
+/* All requests of the shard, until the batch must end. */
+static int take_requests(struct batch *batch, take_request *take)
 {
     const char *line;
     size_t size;
-    bool more = true;
-    int code;
+    int code = CLI_OK;
 
-    while (more) {
+    batch->seen = json_object();
+    while (!code && go_on(batch)) {
         struct batch_job request;
         if ((code = batch_input_next(&batch->input, go_on, batch, &line, &size)) || !line)
-            return code;
+            break;
         if ((batch->input.line - 1) % batch->shards != batch->shard - 1 ||
             batch_line_is_blank(line, size))
             continue;
         batch_job_parse(&request, line, size, batch->input.line, batch->seen);
-        more = put_samples(batch, &request);
+        code = take(batch, &request);
         batch_job_clear(&request);
     }
-    return CLI_OK;
+    json_decref(batch->seen);
+    return code;
+}
+
+/* Compares settings with those of the results that are there, before anything is answered; those of
+ * lines that come but once when they come. */
+static int check_output(struct batch *batch)
+{
+    int code;
+
+    batch->checked = json_object_size(batch->output.done) == 0;
+    if (batch->checked || !batch_input_rewind(&batch->input))
+        return CLI_OK;
+    batch->checked = true;
+    if ((code = take_requests(batch, check_results)) || batch_input_rewind(&batch->input))
+        return code;
+    return cli_fail(CLI_FAILURE, "the input \"%s\" could not be read a second time: %s",
+                    batch->input.name, strerror(errno));
 }
 
 /* --- the command --- */
@@ -314,14 +342,12 @@ static int run(struct batch *batch)
 {
     int code;
 
-    batch->seen = json_object();
     batch_progress_open(&batch->progress);
-    code = batch->seen ? start_workers(batch) : cli_fail(CLI_FAILURE, "out of memory");
+    code = start_workers(batch);
     if (!code)
-        code = feed(batch);
+        code = take_requests(batch, put_samples);
     join_workers(batch);
     batch_progress_close(&batch->progress);
-    json_decref(batch->seen);
     if (code || (code = batch->output.failure ? CLI_FAILURE : CLI_OK))
         return code;
     return batch_exit_code(&batch->progress, &batch->output);
@@ -344,7 +370,7 @@ int batch_run(const struct opts *opts)
         cli_catch_interrupt();
         code = batch_output_open(&batch.output, &batch.input, values[RUN_OUTPUT].text,
                                  values[RUN_RESUME].given);
-        if (!code)
+        if (!code && (code = check_output(&batch)) == CLI_OK)
             code = run(&batch);
         close_code = batch_output_close(&batch.output);
         code = close_code ? close_code : code;

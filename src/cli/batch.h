@@ -27,6 +27,7 @@ struct batch_input {
     char *data; /* [capacity] what was read: [begin, end) is not yet handed out */
     size_t begin, end, capacity;
     bool at_end;
+    off_t start;           /* of the first line, -1 where it comes but once: from a pipe */
     long line;             /* of the line handed out last, counted from 1 */
     uint64_t taken, total; /* bytes handed out, of the file; total 0: unknown */
 };
@@ -34,6 +35,9 @@ struct batch_input {
 /* "-" is standard input. 0, or the exit code after a message. */
 int batch_input_open(struct batch_input *input, const char *name);
 void batch_input_close(struct batch_input *input);
+
+/* Begins anew with the first line; false where lines come but once. */
+bool batch_input_rewind(struct batch_input *input);
 
 /* What the next line is waited for: returns false when the wait must end. */
 typedef bool batch_go_on(void *context);
@@ -123,7 +127,8 @@ struct batch_output {
     const char *name;
     bool keeps;   /* a regular file: a line that could not be written whole is removed again */
     off_t size;   /* of its whole lines */
-    json_t *done; /* keys of what is answered already */
+    json_t *done; /* keys of what is answered already, and where in the file */
+    FILE *file;   /* where that is read again; NULL: nothing is answered already */
     long written; /* lines of this run */
     long lines, errors; /* results that were there already, and those of them that are errors */
     int failure;        /* errno of the write that failed */
@@ -140,6 +145,9 @@ int batch_output_close(struct batch_output *output);
 
 /* Whether a sample of a request is there already. */
 bool batch_output_has(const struct batch_output *output, const struct batch_job *job, int sample);
+/* Its result, if it is there, is no error and can be read; else NULL. */
+json_t *batch_output_read(const struct batch_output *output, const struct batch_job *job,
+                          int sample);
 
 /* Appends one line; after a failure nothing is written any more. */
 void batch_output_write(struct batch_output *output, const char *line);
@@ -147,6 +155,12 @@ void batch_output_write(struct batch_output *output, const char *line);
 /* The key of a request in a set of them: its id, or the line where that is null;
  * owned by the caller; without memory the program ends. */
 char *batch_key(const json_t *id, long line, int sample);
+
+/* Refuses results of the request's samples [samples] that are there already and were made with
+ * other settings than they would be now: 0, or the exit code after a message that names the first
+ * that differs. (batch_resume.c) */
+int batch_resume_check(const struct batch_output *output, const struct batch_job *request,
+                       int samples, const struct opts *opts, const struct dllm_engine *engine);
 
 /* --- progress --- */
 

@@ -27,7 +27,19 @@ int batch_input_open(struct batch_input *input, const char *name)
     if (input->descriptor < 0 || fstat(input->descriptor, &info) != 0)
         return fail(input);
     input->total = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+    input->start = S_ISREG(info.st_mode) ? lseek(input->descriptor, 0, SEEK_CUR) : -1;
     return CLI_OK;
+}
+
+bool batch_input_rewind(struct batch_input *input)
+{
+    if (input->start < 0 || lseek(input->descriptor, input->start, SEEK_SET) < 0)
+        return false;
+    input->begin = input->end = 0;
+    input->at_end = false;
+    input->line = 0;
+    input->taken = 0;
+    return true;
 }
 
 void batch_input_close(struct batch_input *input)

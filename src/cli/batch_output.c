@@ -23,13 +23,38 @@ char *batch_key(const json_t *id, long line, int sample)
     return key;
 }
 
-bool batch_output_has(const struct batch_output *output, const struct batch_job *job, int sample)
+/* Where in the file the result is; NULL if it is not there. */
+static const json_t *find(const struct batch_output *output, const struct batch_job *job,
+                          int sample)
 {
     char *key = output->done ? batch_key(job->id, job->line, sample) : NULL;
-    bool has = key && json_object_get(output->done, key);
+    const json_t *at = key ? json_object_get(output->done, key) : NULL;
 
     free(key);
-    return has;
+    return at;
+}
+
+bool batch_output_has(const struct batch_output *output, const struct batch_job *job, int sample)
+{
+    return find(output, job, sample) != NULL;
+}
+
+json_t *batch_output_read(const struct batch_output *output, const struct batch_job *job,
+                          int sample)
+{
+    const json_t *at = find(output, job, sample);
+    json_t *result = NULL;
+    char *line = NULL;
+    size_t size = 0;
+
+    if (at && fseeko(output->file, (off_t)json_integer_value(at), SEEK_SET) == 0 &&
+        getline(&line, &size, output->file) > 0)
+        result = json_loads(line, 0, NULL);
+    free(line);
+    if (!json_object_get(result, "error"))
+        return result;
+    json_decref(result);
+    return NULL;
 }
 
 /* Whether the text is the beginning of a result, however short, and not the whole of something
@@ -52,7 +77,7 @@ static int fail_foreign(const struct batch_output *output, long number)
                     number, output->name);
 }
 
-/* Keeps the key of a line written before. */
+/* Keeps the key and the place of a line written before. */
 static int take_line(struct batch_output *output, const char *line, size_t size, long number)
 {
     json_t *object = json_loadb(line, size, 0, NULL);
@@ -63,7 +88,7 @@ static int take_line(struct batch_output *output, const char *line, size_t size,
                     : NULL;
     int code = CLI_OK;
 
-    if (!key || json_object_set_new(output->done, key, json_true()))
+    if (!key || json_object_set_new(output->done, key, json_integer(output->size)))
         code = fail_foreign(output, number);
     output->lines = number;
     output->errors += json_object_get(object, "error") != NULL;
@@ -104,8 +129,9 @@ static int go_on_with(struct batch_output *output)
     int code;
 
     output->done = json_object();
-    if (!output->done)
-        return cli_fail(CLI_FAILURE, "out of memory");
+    output->file = fopen(output->name, "re");
+    if (!output->file)
+        return fail(output);
     if ((code = take_lines(output)))
         return code;
     return ftruncate(output->descriptor, output->size) ? fail(output) : CLI_OK;
@@ -200,6 +226,8 @@ int batch_output_close(struct batch_output *output)
                         output->descriptor == STDOUT_FILENO ? "" : "\"", output->name,
                         output->descriptor == STDOUT_FILENO ? "" : "\"", strerror(output->failure),
                         output->written);
+    if (output->file)
+        fclose(output->file);
     json_decref(output->done);
     return code;
 }

@@ -245,7 +245,8 @@ static const struct opt options[RUN_OPTIONS] = {
     [RUN_RESUME] = {.name = "resume",
                     .once = true,
                     .kind = OPT_FLAG,
-                    .help = "with --input: go on with an output file that was begun"},
+                    .help = "with --input: go on with an output file that was begun, by the same "
+                            "settings"},
     [RUN_SHARD] = {.name = "shard",
                    .once = true,
                    .kind = OPT_TEXT,

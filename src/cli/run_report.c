@@ -253,25 +253,35 @@ static json_t *gap_array(const struct dllm_result *result)
     return array;
 }
 
+json_t *run_facts_json(const struct run_facts *facts)
+{
+    const char *name = facts->model.name;
+
+    return json_pack("{s:o, s:s, s:I, s:o, s:I}", "model", out_json_text(name, strlen(name)),
+                     "quantization", facts->model.quantization, "seed",
+                     (json_int_t)facts->settings.seed, "settings",
+                     run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
+                     (json_int_t)facts->prompt_tokens);
+}
+
 json_t *run_result_json(const struct run_facts *facts, const struct dllm_result *result)
 {
     const struct dllm_timings *times = &result->timings;
     double step_seconds = 0;
-    json_t *object;
+    json_t *object = run_facts_json(facts), *rest;
 
     for (int i = 0; i < times->computed_steps; i++)
         step_seconds += times->step_seconds[i];
-    object = json_pack("{s:I, s:o, s:I, s:o, s:o, s:s, s:i, s:i, s:I, s:b, s:f, s:f}", "seed",
-                       (json_int_t)facts->settings.seed, "settings",
-                       run_settings_json(&facts->settings, facts->chat), "prompt_tokens",
-                       (json_int_t)facts->prompt_tokens, "generated_ids",
-                       out_json_ids(result->ids.ids, result->ids.count), "text",
-                       out_json_text(result->text.data, result->text.size), "finish_reason",
-                       run_finish_name(result->finish), "answer_tokens", result->answer_tokens,
-                       "forward_passes", result->forward_passes, "rows_computed",
-                       (json_int_t)result->rows_computed, "stopped_early", result->stopped_early,
-                       "generate_s", times->generate_seconds, "ms_per_step",
-                       per_step_ms(step_seconds, result));
+    rest = json_pack("{s:o, s:o, s:s, s:i, s:i, s:I, s:b, s:f, s:f}", "generated_ids",
+                     out_json_ids(result->ids.ids, result->ids.count), "text",
+                     out_json_text(result->text.data, result->text.size), "finish_reason",
+                     run_finish_name(result->finish), "answer_tokens", result->answer_tokens,
+                     "forward_passes", result->forward_passes, "rows_computed",
+                     (json_int_t)result->rows_computed, "stopped_early", result->stopped_early,
+                     "generate_s", times->generate_seconds, "ms_per_step",
+                     per_step_ms(step_seconds, result));
+    json_object_update(object, rest);
+    json_decref(rest);
     if (object && facts->filled)
         json_object_set_new(object, "gaps", gap_array(result));
     return object;

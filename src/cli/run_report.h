@@ -45,6 +45,9 @@ json_t *run_settings_json(const struct dllm_generate_options *settings, bool cha
 /* "eos", "length", "stop", "interrupted". */
 const char *run_finish_name(enum dllm_finish finish);
 
+/* How a result is made: model, quantization, seed, settings, prompt_tokens; NULL without memory. */
+json_t *run_facts_json(const struct run_facts *facts);
+
 /* What --json tells of the request and its result; NULL without memory. */
 json_t *run_result_json(const struct run_facts *facts, const struct dllm_result *result);
 

@@ -152,7 +152,7 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
 # What a run before could not answer is still an error of the whole: a batch that was begun anew does not pass for done.
 $ printf '%s\n' '{"prompt": ""}' '{"prompt": "What is 27 + 58?"}' > in.jsonl; dllm run --input in.jsonl -n 8 -o all.jsonl 2> /dev/null
 > head -n 1 all.jsonl > o.jsonl; for i in 1 2; do dllm run --input in.jsonl -n 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'; echo ${PIPESTATUS[0]}; done
-> tail -n 1 o.jsonl > done.jsonl; dllm run --input in.jsonl --shard 2/2 -o done.jsonl --resume 2> /dev/null; echo $?
+> tail -n 1 o.jsonl > done.jsonl; dllm run --input in.jsonl -n 8 --shard 2/2 -o done.jsonl --resume 2> /dev/null; echo $?
 | 1 answered, 0 failed, 1 there already
 | error: 1 of 2 results are errors
 | 1
@@ -160,6 +160,67 @@ $ printf '%s\n' '{"prompt": ""}' '{"prompt": "What is 27 + 58?"}' > in.jsonl; dl
 | error: 1 of 2 results are errors
 | 1
 | 0
+
+# Results that were made with other settings are not gone on with: nothing is answered, also where the requests of those
+# results come late, and the file stays as it is.
+$ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\"}"; done > in.jsonl
+> dllm run --input in.jsonl -n 8 -o all.jsonl 2> /dev/null; sed -n 2p all.jsonl > o.jsonl; cp o.jsonl before
+> again() { dllm run --input in.jsonl -o o.jsonl --resume "$@" 2>&1 | sed 's/;.*//'; echo "${PIPESTATUS[0]}"; cmp o.jsonl before; }
+> again -n 12; again -n 8 --steps 4; again -n 8 --temperature 0.5; again -n 8 --seed 1; again -n 8 --threshold 0.9
+> again -n 8 --quality fast; again -n 8 --entropy-bound 1; again -n 8 --stop q; again -n 8 --no-chat; again -n 8 --system Hi
+> again -n 8 -m "$models/llada-Q4_K_M.gguf"
+> sed -n 1p in.jsonl > head; sed -n 2p in.jsonl | sed 's/}$/, "remasking": "random"}/' | cat head - > other
+> mv other in.jsonl; again -n 8
+| error: the result of request 2 in "o.jsonl" was made with max_tokens 8, not 12
+| 2
+| error: the result of request 2 in "o.jsonl" was made with steps 8, not 4
+| 2
+| error: the result of request 2 in "o.jsonl" was made with temperature 0, not 0.5
+| 2
+| error: the result of request 2 in "o.jsonl" was made with seed 42, not 1
+| 2
+| error: the result of request 2 in "o.jsonl" was made with threshold 0, not 0.9
+| 2
+| error: the result of request 2 in "o.jsonl" was made with threshold 0, not 0.8
+| 2
+| error: the result of request 2 in "o.jsonl" was made with entropy_bound 0, not 1
+| 2
+| error: the result of request 2 in "o.jsonl" was made with stop [], not ["q"]
+| 2
+| error: the result of request 2 in "o.jsonl" was made with chat true, not false
+| 2
+| error: the result of request 2 in "o.jsonl" was made with prompt_tokens 19, not 30
+| 2
+| error: the result of request 2 in "o.jsonl" was made with model "dllm demo", not "llada"
+| 2
+| error: the result of request 2 in "o.jsonl" was made with remasking "low_confidence", not "random"
+| 2
+$ printf '%s\n' '{"id": "a", "prompt": "What is 27 + 58?"}' '{"prompt": "Spell river."}' > in.jsonl
+> dllm run --input in.jsonl -n 8 -o all.jsonl 2> /dev/null; head -n 1 all.jsonl > o.jsonl
+> cat in.jsonl | dllm run --input - -n 12 -o o.jsonl --resume; echo $?; head -n 1 all.jsonl | cmp - o.jsonl
+| 2
+! error: the result of request "a" in "o.jsonl" was made with max_tokens 8, not 12; give the same settings, name another output, or remove the results there that are to be made anew
+!~ 0 answered, 0 failed; *
+
+# What a request says itself is not the command line's to change; a preset is what it stands for; what changes no answer may
+# change: more samples, a longer canvas permitted. A result holds what it holds, numbers may have lost their ".0".
+$ printf '{"id": %s, "prompt": "Spell river.", "max_tokens": 8, "temperature": 3}\n' 1 2 > in.jsonl
+> dllm run --input in.jsonl --quality fast -o all.jsonl --num-samples 2 2> /dev/null
+> again() { dllm run --input in.jsonl -o o.jsonl --resume "$@" 2>&1 | sed 's/;.*//'; cut -d, -f1-3 o.jsonl; }
+> head -n 2 all.jsonl > o.jsonl; again --threshold 0.8 --cache dual --num-samples 3 -n 99 -t 1 --parallel 2 --allow-long
+> sed 's/"model".*"seed"/"seed"/; s/\.0\([,}]\)/\1/g' all.jsonl | head -n 3 > o.jsonl; again --quality fast --num-samples 2
+| 4 answered, 0 failed, 2 there already
+| {"id": 1, "line": 1, "sample": 0
+| {"id": 1, "line": 1, "sample": 1
+| {"id": 1, "line": 1, "sample": 2
+| {"id": 2, "line": 2, "sample": 0
+| {"id": 2, "line": 2, "sample": 1
+| {"id": 2, "line": 2, "sample": 2
+| 1 answered, 0 failed, 3 there already
+| {"id": 1, "line": 1, "sample": 0
+| {"id": 1, "line": 1, "sample": 1
+| {"id": 2, "line": 2, "sample": 0
+| {"id": 2, "line": 2, "sample": 1
 
 # Nor do two write one file: both would answer everything.
 $ printf '%s\n' '{"prompt": "What is 27 + 58?"}' > in.jsonl; flock o.jsonl dllm run --input in.jsonl -n 8 -o o.jsonl; echo $? $(wc -c < o.jsonl)

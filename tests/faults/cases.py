@@ -47,7 +47,7 @@ CASES = {
     "batch": Case("run --input in.jsonl -o out.jsonl -n 4 -t 1 --parallel 1", {"in.jsonl": REQUESTS},
                   grows=["out.jsonl"]),
     "batch-resume": Case("run --input in.jsonl -o out.jsonl --resume -n 4 -t 1 --parallel 1",
-                         {"in.jsonl": REQUESTS, "out.jsonl": '{"id": 1, "line": 1}\n{"id": "b'},
+                         {"in.jsonl": REQUESTS, "out.jsonl": '{"id": 1, "line": 1, "seed": 42}\n{"id": "b'},
                          grows=["out.jsonl"]),
     "chat": Case("chat -n 4 -t 1 --history h", given="hi\n/save c.json\n//x\n",
                  others=["c.json", "h"]),
