@@ -640,7 +640,7 @@ struct dllm_score_options {
 /* The published settings: 128 samples in batches of 16. */
 DLLM_API void dllm_score_defaults(struct dllm_score_options *options);
 
-/* An answer and what it follows. Not owned; the prompt may be empty. */
+/* An answer and what it follows. Not owned. The prompt may be empty but for shift_logits. */
 struct dllm_score_query {
     const int32_t *prompt;
     size_t prompt_count;
@@ -666,9 +666,11 @@ struct dllm_likelihood {
  * tokens masked, the cross entropies of the masked ones divided by their share, the
  * mean over the samples, negated (LLaDA's Monte-Carlo estimate of a lower bound).
  * It depends on query, samples, batch, cfg_scale and seed alone. DLLM_ERROR_USAGE for an empty
- * answer, a mask in it, ids outside the vocabulary, a canvas longer than the model's context length
- * without allow_long, options out of range; DLLM_ERROR_NUMERIC where the model gives a token of
- * the answer no finite score; DLLM_INTERRUPTED where on_samples ended it. */
+ * answer, a mask in it, an empty prompt where the model has shift_logits (the first token has no
+ * row then) or with guidance (there is nothing to leave out), ids outside the vocabulary, a canvas
+ * longer than the model's context length without allow_long, options out of range;
+ * DLLM_ERROR_NUMERIC where the model gives a token of the answer no finite score; DLLM_INTERRUPTED
+ * where on_samples ended it. */
 DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
                                      const struct dllm_score_query *query,
                                      const struct dllm_score_options *options,

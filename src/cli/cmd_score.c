@@ -12,9 +12,11 @@ static const struct opt options[SCORE_OPTIONS] = {
     [SCORE_PULL] = CLI_OPTION_PULL,
     [SCORE_PROMPT] = {.name = "prompt",
                       .kind = OPT_TEXT,
+                      .may_be_empty = true,
                       .group = PROMPT_GROUP,
                       .metavar = "TEXT",
-                      .help = "what the answer follows, through the chat template"},
+                      .help = "what the answer follows, through the chat template; \"\" with "
+                              "--no-chat: nothing"},
     [SCORE_PROMPT_TOKENS] = {.name = "prompt-tokens",
                              .kind = OPT_IDS,
                              .group = PROMPT_GROUP,

@@ -101,7 +101,7 @@ int prompt_read(struct prompt *prompt, const struct prompt_source *source)
                                     &prompt->message_count);
     if (file && (code = prompt_read_file(file, &prompt->text)))
         return code;
-    if (prompt_text(prompt).size == 0)
+    if (prompt_text(prompt).size == 0 && !source->may_be_empty)
         return cli_fail(CLI_USAGE, "the prompt is empty; give at least one character");
     return CLI_OK;
 }

@@ -20,6 +20,7 @@ struct prompt_source {
     const char *system; /* NULL: the template's default */
     bool raw;           /* no chat template */
     bool parse_special;
+    bool may_be_empty; /* a text of no characters is a prompt too */
 };
 
 /* A prompt that was read and not yet encoded. */

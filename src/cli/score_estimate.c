@@ -26,6 +26,7 @@ static struct prompt_source source_of(const struct opts *opts)
         .system = values[SCORE_SYSTEM].text,
         .raw = values[SCORE_NO_CHAT].given,
         .parse_special = values[SCORE_PARSE_SPECIAL].given,
+        .may_be_empty = true,
     };
 }
 

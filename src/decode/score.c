@@ -53,6 +53,24 @@ void score_mask_counts(int first, int answer_count, int count, int *counts)
 
 /* --- set up --- */
 
+/* What needs something before the answer. */
+static enum dllm_status check_empty_prompt(const struct score_model *model,
+                                           const struct dllm_score_options *options,
+                                           struct dllm_error *error)
+{
+    if (model->shift_logits)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "the prompt is empty, but this model scores a token by the row of the "
+                           "one before it, and the answer's first has none; a prompt of at least "
+                           "one token was expected, such as the one that begins a text");
+    if (options->cfg_scale > 0)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "cfg_scale is %g, but the prompt is empty: guidance compares with a "
+                           "pass that does not see the prompt; 0 was expected",
+                           options->cfg_scale);
+    return DLLM_OK;
+}
+
 enum dllm_status score_check(const struct score_model *model, const struct dllm_score_query *query,
                              const struct dllm_score_options *options, struct dllm_error *error)
 {
@@ -66,6 +84,8 @@ enum dllm_status score_check(const struct score_model *model, const struct dllm_
         return status_fail(error, DLLM_ERROR_USAGE,
                            "cfg_scale is %g; a number of at least 0 was expected",
                            options->cfg_scale);
+    if (query->prompt_count == 0)
+        TRY(check_empty_prompt(model, options, error));
     if (query->answer_count == 0)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "the answer is empty; at least one token was expected");
@@ -132,8 +152,7 @@ static int list_masked(const struct run *run, struct score_canvas *canvas, int32
     canvas->count = 0;
     for (int i = 0; i < run->tokens; i++)
         if (canvas->ids[prompt + i] == run->model->mask_id) {
-            int row = prompt + i - run->model->shift_logits;
-            canvas->rows[canvas->count] = MAX(row, 0);
+            canvas->rows[canvas->count] = prompt + i - run->model->shift_logits;
             targets[canvas->count++] = run->query->answer[i];
         }
     return canvas->count;

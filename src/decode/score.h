@@ -33,7 +33,7 @@ typedef enum dllm_status score_losses(void *context, const struct score_request 
 struct score_model {
     score_losses *losses;
     void *context;
-    bool shift_logits; /* row i - 1 scores position i, row 0 itself position 0 */
+    bool shift_logits; /* row i - 1 scores position i; position 0 has none */
     int32_t mask_id;
     int canvases_at_once; /* of a request at most; changes no result */
 };

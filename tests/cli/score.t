@@ -25,6 +25,46 @@ $ for m in llada-Q4_K_M dream-Q4_K_M; do
 | True 1 5 1 None
 | True 1 5 1 None
 
+# Without a prompt: every set of masks by hand, from the scores of a canvas that is the answer alone; a single sample is
+# one of them. Where the file asks for the token that begins a text, that is the prompt.
+$ none() { dllm score --no-chat --prompt "" "$@"; }
+> for seed in $(seq 12); do none --answer 85 --samples 1 --seed $seed; done > a
+> for canvas in 1146,53 56,1146 1146,1146; do dllm logits --tokens $canvas --out l; cat l; done > l3
+> none --answer-tokens 56,53 --json > s
+> python3 - <<'PY'
+> import array, json, math
+> l = array.array("f", open("l3", "rb").read())
+> n = len(l) // 6
+> def loss(row, id): return math.log(sum(math.exp(x) for x in l[row * n:][:n])) - l[row * n + id]
+> sets = [-2 * loss(0, 56), -2 * loss(3, 53), -loss(4, 56) - loss(5, 53)]
+> found = [min(range(3), key=lambda i: abs(sets[i] - float(line))) for line in open("a")]
+> print(all(abs(sets[i] - float(line)) < 2e-5 for i, line in zip(found, open("a"))), sorted(set(found)))
+> whole, r = (sets[0] + sets[1]) / 4 + sets[2] / 2, json.load(open("s"))
+> print(abs(r["log_likelihood"] - whole) < 4 * r["standard_error"] < 4, r["forwards"])
+> PY
+> none --answer 85; none --answer-tokens 56,53
+> none -m "$models/llada-Q4_K_M.gguf" --answer 85 | cmp - <(dllm score -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 956 --answer 85)
+> printf '%s\n' '{"prompt": "", "no_chat": true, "answer": "85"}' '{"prompt": "", "answer": "85"}' > in.jsonl
+> dllm score --input in.jsonl 2> /dev/null | grep -o '"log_likelihood": [^,]*'
+> dllm score --prompt "" --answer 85; dllm score --answer 85 --prompt-tokens \
+>     "$(echo '[{"role": "user", "content": ""}]' | dllm tokenize --messages -)"
+% python3
+| True [0, 1, 2]
+| True 3
+| -25.101730
+| -25.101730
+| "log_likelihood": -25.10173
+| "log_likelihood": -31.9128361
+| -31.912836
+| -31.912836
+
+# Dream scores a token by the row before it: its first one needs something there. Nor can guidance leave out nothing.
+$ dllm score -m "$models/dream-Q4_K_M.gguf" --no-chat --prompt "" --answer x
+! error: the prompt is empty, but this model scores a token by the row of the one before it, and the answer's first has none; a prompt of at least one token was expected, such as the one that begins a text
+= 2
+$ echo '{"prompt": "", "no_chat": true, "answer": "x", "cfg_scale": 1}' | dllm score --input - 2> /dev/null | sed 's/.*"error": //'
+| "\"cfg_scale\" is 1, but the prompt is empty: guidance compares with a pass that does not see the prompt; 0 was expected"}
+
 # Threads, CPU level and samples that share a pass change no bit; seed, samples and batch do.
 $ go() { dllm score --prompt "Sort the words lion, bear, fox." --answer "bear, fox, lion" --json "$@" | cut -d, -f1-4; }
 > go -t 1 > a; go -t 3 --cpu-level ref | cmp - a; go | cmp - a; go --seed 42 --batch 16 | cmp - a

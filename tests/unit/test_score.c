@@ -269,7 +269,14 @@ static void test_refused(void **state)
     bench.options.batch = 16;
     bench.options.cfg_scale = -1;
     assert_refused(&bench, DLLM_ERROR_USAGE, "cfg_scale is -1");
+    bench.query.prompt_count = 0;
+    bench.options.cfg_scale = 1;
+    assert_refused(&bench, DLLM_ERROR_USAGE, "cfg_scale is 1, but the prompt is empty");
     bench.options.cfg_scale = 0;
+    bench.model.shift_logits = true;
+    assert_refused(&bench, DLLM_ERROR_USAGE, "the prompt is empty, but this model");
+    bench.model.shift_logits = false;
+    bench.query.prompt_count = 3;
     bench.toy.fail_at = 1;
     assert_refused(&bench, DLLM_ERROR_NUMERIC, "row 3 of the scores");
     bench.toy.fail_at = 0;
