@@ -15,9 +15,6 @@ struct batch {
     const struct opts *opts;
     struct dllm_engine *engine;
     struct batch_input input; /* the main thread's */
-    json_t *seen;             /* the same: keys of the requests so far */
-    long shard, shards;
-    bool checked; /* the results that are there already */
     int workers;
     pthread_t threads[MOST_WORKERS];
     struct dllm_session *sessions[MOST_WORKERS];
@@ -211,23 +208,23 @@ static int samples_of(const struct batch *batch, const json_t *object)
                : 1;
 }
 
-/* What is done with a request: 0, or the exit code after a message. */
-typedef int take_request(struct batch *batch, const struct batch_job *request);
-
-static int check_results(struct batch *batch, const struct batch_job *request)
+static int check_results(void *context, const struct batch_job *request)
 {
+    const struct batch *batch = context;
+    const struct batch_command command = {batch->opts, batch->engine, batch_job_settings};
+
     return batch_resume_check(&batch->output, request, samples_of(batch, request->object),
-                              batch->opts, batch->engine);
+                              &command);
 }
 
 /* One job a sample, but for those that are answered already. Each has objects of
  * its own: counting references is not for several threads. */
-static int put_samples(struct batch *batch, const struct batch_job *request)
+static int put_samples(void *context, const struct batch_job *request)
 {
+    struct batch *batch = context;
     int samples = samples_of(batch, request->object);
-    int code = batch->checked ? CLI_OK : check_results(batch, request);
 
-    for (int sample = 0; !code && sample < samples; sample++) {
+    for (int sample = 0; sample < samples; sample++) {
         struct batch_job job = *request;
         if (batch_output_has(&batch->output, request, sample)) {
             batch->progress.skipped++;
@@ -242,46 +239,7 @@ static int put_samples(struct batch *batch, const struct batch_job *request)
             break;
         }
     }
-    return code;
-}
-
-/* All requests of the shard, until the batch must end. */
-static int take_requests(struct batch *batch, take_request *take)
-{
-    const char *line;
-    size_t size;
-    int code = CLI_OK;
-
-    batch->seen = json_object();
-    while (!code && go_on(batch)) {
-        struct batch_job request;
-        if ((code = batch_input_next(&batch->input, go_on, batch, &line, &size)) || !line)
-            break;
-        if ((batch->input.line - 1) % batch->shards != batch->shard - 1 ||
-            batch_line_is_blank(line, size))
-            continue;
-        batch_job_parse(&request, line, size, batch->input.line, batch->seen);
-        code = take(batch, &request);
-        batch_job_clear(&request);
-    }
-    json_decref(batch->seen);
-    return code;
-}
-
-/* Compares settings with those of the results that are there, before anything is answered; those of
- * lines that come but once when they come. */
-static int check_output(struct batch *batch)
-{
-    int code;
-
-    batch->checked = json_object_size(batch->output.done) == 0;
-    if (batch->checked || !batch_input_rewind(&batch->input))
-        return CLI_OK;
-    batch->checked = true;
-    if ((code = take_requests(batch, check_results)) || batch_input_rewind(&batch->input))
-        return code;
-    return cli_fail(CLI_FAILURE, "the input \"%s\" could not be read a second time: %s",
-                    batch->input.name, strerror(errno));
+    return CLI_OK;
 }
 
 /* --- the command --- */
@@ -309,17 +267,15 @@ static int check_options(struct batch *batch)
     return run_check_values(batch->opts);
 }
 
-static int read_shard(struct batch *batch)
+static int read_shard(const struct opt_value *shard, struct batch_requests *requests)
 {
-    const struct opt_value *shard = &batch->opts->values[RUN_SHARD];
     char end;
 
-    batch->shard = batch->shards = 1;
     if (!shard->given)
         return CLI_OK;
     if (strspn(shard->text, "0123456789/") == strlen(shard->text) && strlen(shard->text) < 20 &&
-        sscanf(shard->text, "%ld/%ld%c", &batch->shard, &batch->shards, &end) == 2 &&
-        batch->shard >= 1 && batch->shard <= batch->shards)
+        sscanf(shard->text, "%ld/%ld%c", &requests->shard, &requests->shards, &end) == 2 &&
+        requests->shard >= 1 && requests->shard <= requests->shards)
         return CLI_OK;
     return cli_fail(CLI_USAGE,
                     "--shard needs I/N, part I (1 to N) of N, such as 1/4, not \"%.40s\"",
@@ -338,14 +294,16 @@ static int open_engine(struct batch *batch)
 }
 
 /* Everything between the open files; the exit code. */
-static int run(struct batch *batch)
+static int run(struct batch *batch, struct batch_requests *requests)
 {
-    int code;
+    int code = batch_requests_check(requests);
 
+    if (code)
+        return code;
     batch_progress_open(&batch->progress);
     code = start_workers(batch);
     if (!code)
-        code = take_requests(batch, put_samples);
+        code = batch_requests_take(requests);
     join_workers(batch);
     batch_progress_close(&batch->progress);
     if (code || (code = batch->output.failure ? CLI_FAILURE : CLI_OK))
@@ -357,21 +315,23 @@ int batch_run(const struct opts *opts)
 {
     static struct batch batch; /* large; a process runs one */
     const struct opt_value *values = opts->values;
+    struct batch_requests requests = {&batch.input,  &batch.output, 1,      1,    go_on,
+                                      check_results, put_samples,   &batch, false};
     int code, close_code;
 
     batch = (struct batch){.opts = opts,
                            .mutex = PTHREAD_MUTEX_INITIALIZER,
                            .ready = PTHREAD_COND_INITIALIZER,
                            .space = PTHREAD_COND_INITIALIZER};
-    if ((code = check_options(&batch)) || (code = read_shard(&batch)))
+    if ((code = check_options(&batch)) || (code = read_shard(&values[RUN_SHARD], &requests)))
         return code;
     if ((code = batch_input_open(&batch.input, values[RUN_INPUT].text)) == CLI_OK &&
         (code = open_engine(&batch)) == CLI_OK) {
         cli_catch_interrupt();
         code = batch_output_open(&batch.output, &batch.input, values[RUN_OUTPUT].text,
                                  values[RUN_RESUME].given);
-        if (!code && (code = check_output(&batch)) == CLI_OK)
-            code = run(&batch);
+        if (!code)
+            code = run(&batch, &requests);
         close_code = batch_output_close(&batch.output);
         code = close_code ? close_code : code;
     }

@@ -2,11 +2,12 @@
  * batch.h: run --input (score --input has parts of it): many requests, one JSON object a line,
  * answered by several sessions at once, results written in input order.
  *
- * The main thread reads lines (batch_input.c) and hands out jobs; each worker
+ * The main thread reads lines (batch_input.c, batch_requests.c) and hands out jobs; each worker
  * turns one into options (batch_line.c), generates and makes the line of the
  * result (batch_job.c); results are appended in order (batch_output.c), a line a
  * write, so that a kill at any moment leaves whole lines and at most a torn last
- * one, which --resume drops.
+ * one, which --resume drops. It first looks whether what is there was made with the
+ * same settings (batch_resume.c).
  */
 #ifndef BATCH_H
 #define BATCH_H
@@ -156,11 +157,46 @@ void batch_output_write(struct batch_output *output, const char *line);
  * owned by the caller; without memory the program ends. */
 char *batch_key(const json_t *id, long line, int sample);
 
+/* --- results that are there --- */
+
+/* How a request with these options is answered, as its result tells; NULL after a message. */
+typedef json_t *batch_settings(const struct opts *opts, const struct dllm_engine *engine);
+/* That of run. (batch_job.c) */
+json_t *batch_job_settings(const struct opts *opts, const struct dllm_engine *engine);
+
+/* How requests are answered now. */
+struct batch_command {
+    const struct opts *opts;
+    const struct dllm_engine *engine;
+    batch_settings *settings;
+};
+
 /* Refuses results of the request's samples [samples] that are there already and were made with
  * other settings than they would be now: 0, or the exit code after a message that names the first
  * that differs. (batch_resume.c) */
 int batch_resume_check(const struct batch_output *output, const struct batch_job *request,
-                       int samples, const struct opts *opts, const struct dllm_engine *engine);
+                       int samples, const struct batch_command *command);
+
+/* --- requests, one after the other --- */
+
+/* What is done with a request: 0, or the exit code after a message. */
+typedef int batch_take(void *context, const struct batch_job *request);
+
+struct batch_requests {
+    struct batch_input *input;
+    const struct batch_output *output;
+    long shard, shards;       /* every `shards`th line, beginning with line `shard` */
+    batch_go_on *go_on;       /* whether any more are taken */
+    batch_take *check, *take; /* compares with what is in the output; answers */
+    void *context;            /* of all three */
+    bool checked;             /* check is done with */
+};
+
+/* Checks all requests before the first is taken, if something is in the output, but for those that
+ * come but once: they are checked when they are taken. 0, or the exit code after a message.
+ * (batch_requests.c) */
+int batch_requests_check(struct batch_requests *requests);
+int batch_requests_take(const struct batch_requests *requests);
 
 /* --- progress --- */
 

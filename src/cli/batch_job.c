@@ -107,6 +107,17 @@ static json_t *generate(struct request *request, const struct batch_job *job,
     return object;
 }
 
+json_t *batch_job_settings(const struct opts *opts, const struct dllm_engine *engine)
+{
+    struct request request;
+    json_t *settings = NULL;
+
+    if (request_read(&request, opts) == CLI_OK && request_prepare(&request, engine) == CLI_OK)
+        settings = run_facts_json(&request.facts);
+    request_free(&request);
+    return settings;
+}
+
 /* The result as JSON; NULL with a message about the line's fields. */
 static json_t *answer(const struct batch_job *job, const struct batch_worker *worker, char *message)
 {

@@ -13,26 +13,21 @@ static const char *const causes[] = {"model",     "quantization", "chat",       
                                      "threshold", "factor",       "entropy_bound"};
 
 /* How the request would be answered now, all in one object; NULL if its line is an error. */
-static json_t *settings_now(const struct batch_job *request, const struct opts *opts,
-                            const struct dllm_engine *engine)
+static json_t *settings_now(const struct batch_job *request, const struct batch_command *command)
 {
     struct cli_capture unheard = {0};
     struct batch_line line = {0};
-    struct request prepared = {0};
-    json_t *facts = NULL;
+    json_t *settings = NULL;
 
     cli_capture_errors(&unheard);
-    if (request->object && batch_line_parse(&line, request->object, opts) == CLI_OK &&
-        request_read(&prepared, &line.opts) == CLI_OK &&
-        request_prepare(&prepared, engine) == CLI_OK)
-        facts = run_facts_json(&prepared.facts);
+    if (request->object && batch_line_parse(&line, request->object, command->opts) == CLI_OK)
+        settings = command->settings(&line.opts, command->engine);
     cli_capture_errors(NULL);
-    request_free(&prepared);
     batch_line_free(&line);
-    json_object_update(facts, json_object_get(facts, "settings"));
-    json_object_del(facts, "settings");
-    json_object_del(facts, "allow_long"); /* permits a canvas, and changes no answer */
-    return facts;
+    json_object_update(settings, json_object_get(settings, "settings"));
+    json_object_del(settings, "settings");
+    json_object_del(settings, "allow_long"); /* permits a canvas, and changes no answer */
+    return settings;
 }
 
 /* Numbers as results are written, whatever has rewritten the file since; owned by the caller. */
@@ -114,7 +109,7 @@ static int compare(const struct batch_output *output, const struct batch_job *re
 }
 
 int batch_resume_check(const struct batch_output *output, const struct batch_job *request,
-                       int samples, const struct opts *opts, const struct dllm_engine *engine)
+                       int samples, const struct batch_command *command)
 {
     json_t *now = NULL;
     int code = CLI_OK;
@@ -122,7 +117,7 @@ int batch_resume_check(const struct batch_output *output, const struct batch_job
     for (int sample = 0; !code && sample < samples; sample++) {
         if (!batch_output_has(output, request, sample))
             continue;
-        if (!now && !(now = settings_now(request, opts, engine)))
+        if (!now && !(now = settings_now(request, command)))
             break;
         code = compare(output, request, batch_output_read(output, request, sample), now);
     }

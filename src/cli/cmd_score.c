@@ -88,7 +88,8 @@ static const struct opt options[SCORE_OPTIONS] = {
     [SCORE_RESUME] = {.name = "resume",
                       .once = true,
                       .kind = OPT_FLAG,
-                      .help = "with --output: go on behind the results that are there"},
+                      .help = "with --output: go on behind the results that are there, by the same "
+                              "settings"},
     [SCORE_JSON] = {.name = "json",
                     .once = true,
                     .kind = OPT_FLAG,

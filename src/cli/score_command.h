@@ -46,9 +46,16 @@ struct score_watch {
     void *context;
 };
 
+/* What an estimate depends on. */
+struct score_facts {
+    struct dllm_model_info model;
+    struct dllm_score_options options;
+    size_t tokens, prompt_tokens; /* tokens: of the answer */
+};
+
 struct score_outcome {
     struct dllm_likelihood likelihood;
-    size_t tokens; /* of the answer */
+    struct score_facts facts;
 };
 
 /* Estimates what the options ask for. 0, or the exit code after a message (of an
@@ -57,7 +64,11 @@ int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
                    struct dllm_session *session, const struct score_watch *watch,
                    struct score_outcome *outcome);
 
-/* log_likelihood, standard_error (null from one batch), tokens, samples, forwards,
+/* How a result of these options is made: tokens, samples, batch, cfg_scale, seed, prompt_tokens,
+ * model, quantization; NULL after a message. (score_estimate.c) */
+json_t *score_settings(const struct opts *opts, const struct dllm_engine *engine);
+
+/* log_likelihood, standard_error (null from one batch), what score_settings tells, forwards,
  * seconds; NULL without memory. (score_estimate.c) */
 json_t *score_json(const struct score_outcome *outcome);
 

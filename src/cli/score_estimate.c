@@ -109,6 +109,24 @@ static int check_memory(const struct opts *opts, const struct dllm_engine *engin
     return memory_check(engine, &need);
 }
 
+static struct score_facts facts_of(const struct dllm_engine *engine,
+                                   const struct dllm_score_query *query,
+                                   const struct dllm_score_options *options)
+{
+    struct score_facts facts = {
+        .options = *options, .tokens = query->answer_count, .prompt_tokens = query->prompt_count};
+
+    dllm_engine_info(engine, &facts.model);
+    return facts;
+}
+
+static void free_task(struct task *task)
+{
+    dllm_ids_free(&task->answer_ids);
+    dllm_ids_free(&task->prompt_ids);
+    prompt_free(&task->prompt);
+}
+
 int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
                    struct dllm_session *session, const struct score_watch *watch,
                    struct score_outcome *outcome)
@@ -126,11 +144,35 @@ int score_estimate(const struct opts *opts, const struct dllm_engine *engine,
         code = check_memory(opts, engine, session, &query, &options);
     if (!code && dllm_score(session, &query, &options, &outcome->likelihood, &error))
         code = error.status == DLLM_INTERRUPTED ? CLI_INTERRUPTED : cli_fail_error(&error);
-    outcome->tokens = query.answer_count;
-    dllm_ids_free(&task.answer_ids);
-    dllm_ids_free(&task.prompt_ids);
-    prompt_free(&task.prompt);
+    outcome->facts = facts_of(engine, &query, &options);
+    free_task(&task);
     return code;
+}
+
+static json_t *facts_json(const struct score_facts *facts)
+{
+    const struct dllm_score_options *options = &facts->options;
+
+    return json_pack("{s:I, s:i, s:i, s:f, s:I, s:I, s:o, s:s}", "tokens",
+                     (json_int_t)facts->tokens, "samples", options->samples, "batch",
+                     options->batch, "cfg_scale", options->cfg_scale, "seed",
+                     (json_int_t)options->seed, "prompt_tokens", (json_int_t)facts->prompt_tokens,
+                     "model", out_json_text(facts->model.name, strlen(facts->model.name)),
+                     "quantization", facts->model.quantization);
+}
+
+json_t *score_settings(const struct opts *opts, const struct dllm_engine *engine)
+{
+    struct dllm_score_options options = options_of(opts);
+    struct score_facts facts;
+    struct dllm_score_query query;
+    struct task task = {0};
+    int code = encode(&task, opts, engine);
+
+    query = query_of(&task, opts);
+    facts = facts_of(engine, &query, &options);
+    free_task(&task);
+    return code ? NULL : facts_json(&facts);
 }
 
 json_t *score_json(const struct score_outcome *outcome)
@@ -138,9 +180,15 @@ json_t *score_json(const struct score_outcome *outcome)
     const struct dllm_likelihood *likelihood = &outcome->likelihood;
     json_t *spread =
         isnan(likelihood->standard_error) ? json_null() : json_real(likelihood->standard_error);
+    json_t *object = json_pack("{s:f, s:o}", "log_likelihood", likelihood->log_likelihood,
+                               "standard_error", spread);
+    json_t *facts = facts_json(&outcome->facts);
+    json_t *costs = json_pack("{s:i, s:f}", "forwards", likelihood->forward_passes, "seconds",
+                              likelihood->seconds);
 
-    return json_pack("{s:f, s:o, s:I, s:i, s:i, s:f}", "log_likelihood", likelihood->log_likelihood,
-                     "standard_error", spread, "tokens", (json_int_t)outcome->tokens, "samples",
-                     likelihood->samples, "forwards", likelihood->forward_passes, "seconds",
-                     likelihood->seconds);
+    json_object_update(object, facts);
+    json_object_update(object, costs);
+    json_decref(facts);
+    json_decref(costs);
+    return object;
 }

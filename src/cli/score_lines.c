@@ -3,6 +3,7 @@
 #include "score_command.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 struct lines {
     const struct opts *opts;
@@ -11,13 +12,13 @@ struct lines {
     struct batch_input input;
     struct batch_output output;
     struct batch_progress progress;
-    json_t *seen; /* keys of the requests so far */
 };
 
 static bool go_on(void *context)
 {
-    (void)context;
-    return !cli_interrupted();
+    const struct lines *lines = context;
+
+    return !cli_interrupted() && !lines->output.failure;
 }
 
 static int on_samples(void *context, int done, int samples)
@@ -54,60 +55,55 @@ static json_t *estimate(struct lines *lines, const struct batch_job *job, char *
     return result;
 }
 
-/* Writes the line of a request's result, unless it is there or ctrl-c came first. */
-static void answer(struct lines *lines, struct batch_job *job)
+static int check_result(void *context, const struct batch_job *request)
 {
+    const struct lines *lines = context;
+    const struct batch_command command = {lines->opts, lines->engine, score_settings};
+
+    return batch_resume_check(&lines->output, request, 1, &command);
+}
+
+/* Writes the line of a request's result, unless it is there or ctrl-c came first. */
+static int answer(void *context, const struct batch_job *request)
+{
+    struct lines *lines = context;
+    struct batch_job job = *request;
     struct cli_capture capture = {0};
     json_t *result;
 
-    if (batch_output_has(&lines->output, job, 0)) {
+    job.sample = BATCH_NO_SAMPLE;
+    if (batch_output_has(&lines->output, &job, 0)) {
         lines->progress.skipped++;
-        return;
+        return CLI_OK;
     }
     cli_capture_errors(&capture);
-    result = estimate(lines, job, capture.message);
+    result = estimate(lines, &job, capture.message);
     cli_capture_errors(NULL);
     if (cli_interrupted() && !result)
-        return;
-    batch_job_finish(job, result, capture.message);
-    if (job->result)
-        batch_output_write(&lines->output, job->result);
+        return CLI_OK;
+    batch_job_finish(&job, result, capture.message);
+    if (job.result)
+        batch_output_write(&lines->output, job.result);
     else
         lines->output.failure = ENOMEM;
     if (!lines->output.failure)
-        *(job->failed ? &lines->progress.failed : &lines->progress.answered) += 1;
-}
-
-static int feed(struct lines *lines)
-{
-    const char *line;
-    size_t size;
-    int code;
-
-    while (!lines->output.failure && !cli_interrupted()) {
-        struct batch_job job;
-        if ((code = batch_input_next(&lines->input, go_on, NULL, &line, &size)) || !line)
-            return code;
-        if (batch_line_is_blank(line, size))
-            continue;
-        batch_job_parse(&job, line, size, lines->input.line, lines->seen);
-        job.sample = BATCH_NO_SAMPLE;
-        answer(lines, &job);
-        batch_job_clear(&job);
-    }
+        *(job.failed ? &lines->progress.failed : &lines->progress.answered) += 1;
+    free(job.result);
     return CLI_OK;
 }
 
 /* Between the open files; the exit code. */
 static int run(struct lines *lines)
 {
-    int code;
+    struct batch_requests requests = {&lines->input, &lines->output, 1,     1,    go_on,
+                                      check_result,  answer,         lines, false};
+    int code = batch_requests_check(&requests);
 
-    lines->seen = json_object();
+    if (code)
+        return code;
     batch_progress_open(&lines->progress);
-    code = lines->seen ? feed(lines) : cli_fail(CLI_FAILURE, "out of memory");
+    code = batch_requests_take(&requests);
     batch_progress_close(&lines->progress);
-    json_decref(lines->seen);
     if (code || lines->output.failure)
         return code ? code : CLI_FAILURE;
     return batch_exit_code(&lines->progress, &lines->output);

@@ -90,7 +90,7 @@ $ cat > in.jsonl <<'J'
 > PY
 % python3
 | [('right', 1, 2, 32, 3), ('wrong', 2, 2, 16, 3), (3, 3, 2, 32, 3), ('talk', 4, 3, 32, 14)]
-| True ['id', 'line', 'log_likelihood', 'standard_error', 'tokens', 'samples', 'forwards', 'seconds']
+| True ['id', 'line', 'log_likelihood', 'standard_error', 'tokens', 'samples', 'batch', 'cfg_scale', 'seed', 'prompt_tokens', 'model', 'quantization', 'forwards', 'seconds']
 | True
 
 # Bad lines become error objects; the rest is scored.
@@ -130,6 +130,25 @@ $ for i in 1 2 3; do echo "{\"prompt\": \"What is $i + 58?\", \"answer\": \"$((i
 > dllm score --input in.jsonl --samples 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'
 > cut -d, -f1-6 all.jsonl > a; cut -d, -f1-6 o.jsonl | cmp - a
 | 2 answered, 0 failed, 1 there already
+
+# But what is there must have been scored with the same settings; a line's own are its own.
+$ for i in 1 2; do echo "{\"prompt\": \"What is $i + 58?\", \"answer\": \"$((i + 58))\", \"samples\": $((i * 4))}"; done > in.jsonl
+> dllm score --input in.jsonl 2> /dev/null | tail -n 1 > o.jsonl; cp o.jsonl before
+> again() { dllm score --input in.jsonl -o o.jsonl --resume "$@" 2>&1 | sed 's/;.*//'; echo "${PIPESTATUS[0]}"; }
+> again --seed 1; again --batch 2; again --cfg-scale 1; again --no-chat; again -m "$models/llada-Q4_K_M.gguf"
+> cmp o.jsonl before; again --samples 3 -t 1 --allow-long
+| error: the result of request 2 in "o.jsonl" was made with seed 42, not 1
+| 2
+| error: the result of request 2 in "o.jsonl" was made with batch 16, not 2
+| 2
+| error: the result of request 2 in "o.jsonl" was made with cfg_scale 0, not 1
+| 2
+| error: the result of request 2 in "o.jsonl" was made with prompt_tokens 19, not 9
+| 2
+| error: the result of request 2 in "o.jsonl" was made with model "dllm demo", not "llada"
+| 2
+| 1 answered, 0 failed, 1 there already
+| 0
 
 # Usage errors.
 $ dllm score --prompt x
