@@ -209,6 +209,7 @@ help:
 	@echo "make test       every test; ends with a line that counts them"
 	@echo "make check      the kernels against the reference, per CPU level"
 	@echo "make check-cuda the GPU kernels on the CPU, emulated, in every mode"
+	@echo "make check-ptx  the same kernels, as nvcc translates them to PTX"
 	@echo "make bench      speed: steps, matrix products, beside llama.cpp; keeps results"
 	@echo "make lint       layers, symbols, instruction sets, format"
 	@echo "make install    to PREFIX (default /usr/local); DESTDIR is honoured; make uninstall"

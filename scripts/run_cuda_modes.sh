@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every kernel test on the CPU, in each mode of the emulator; a line each, then the count.
-# usage: scripts/run_cuda_modes.sh [TEST]...     (test_ptx and so on, or transcripts; none: all)
+# usage: scripts/run_cuda_modes.sh [--ptx] [TEST]...     (test_ptx and so on, or transcripts; none: all)
+#   --ptx   runs the kernels as nvcc translated them to PTX (make check-ptx)
 #
 # environment
 #   BUILD      build folder (build)
@@ -9,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build}
 
-# Mode, build and order of threads; random also makes cp.async land early or late.
+# Mode, build and order of threads, and of PTX its generation; random also makes cp.async land early or late.
 modes='plain plain forward 0
 reverse plain reverse 0
 random-1 plain random 1
@@ -18,6 +19,9 @@ random-3 plain random 3
 asan asan forward 0
 race race forward 0
 race-random race random 1'
+ptx_modes='ptx plain random 1 80
+ptx-race race forward 0 80
+ptx-120 plain forward 0 120'
 
 # What is not run in all of them: tests that set orders and seeds themselves, for what they run in processes
 # of their own; long ones, of whose kernels test_gpu_forward and the kernels' tests see every order; and
@@ -26,23 +30,34 @@ modes_of() { # test
     case $1 in
     test_planted | test_machines | test_gpu_models) echo "$modes" | grep ' forward ' ;;
     test_gpu_answers) echo "$modes" | grep -E '^(plain|random-1|asan|race) ' ;;
-    transcripts) echo "$modes" | head -n 1 ;;
+    transcripts | ptx_faults) echo "$modes" | head -n 1 ;;
     *) echo "$modes" ;;
     esac
 }
 
-[ $# -gt 0 ] || {
-    set -- tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp
-    set -- "${@##*/}"
-    set -- transcripts "${@%.c*}" # the longest first, so that none is left to the end
-}
+# The longest first, so that none is left to the end.
+all_tests="transcripts $(basename -s .c tests/gpu/test_*.c) $(basename -s .cpp tests/cuda/test_*.cpp \
+    tests/cuda_emu/checks/test_*.cpp)"
+ptx=
+if [ "${1:-}" = --ptx ]; then
+    shift
+    ptx=yes
+    modes=$ptx_modes
+    all_tests="test_gpu_forward $(basename -s .cpp tests/cuda/test_*.cpp) ptx_faults"
+fi
+# shellcheck disable=SC2086
+[ $# -gt 0 ] || set -- $all_tests
 logs=$BUILD/cuda-logs
 mkdir -p "$logs"
 
-run_one() { # logs test mode build order seed
+run_one() { # logs test mode build order seed [generation]
     local log=$1/$2.$3 status began=$EPOCHREALTIME
     local -a command=("$BUILD/cuda-$4/$2")
-    [ "$2" != transcripts ] || command=(env DLLM="$BUILD/cuda-$4/dllm" tests/cli/run.sh tests/gpu/*.t)
+    case $2 in
+    transcripts) command=(env DLLM="$BUILD/cuda-$4/dllm" tests/cli/run.sh tests/gpu/*.t) ;;
+    ptx_faults) command=(tests/cuda_emu/checks/ptx_faults.sh) ;;
+    esac
+    [ -z "${7:-}" ] || export EMU_PTX=$BUILD/ptx-$7
     EMU_ORDER=$5 EMU_SEED=$6 timeout -k 5 900 "${command[@]}" >"$log" 2>&1 </dev/null
     status=$?
     awk -v name="$2 ($3)" -v status=$status -v a="$began" -v b="$EPOCHREALTIME" '
@@ -59,7 +74,7 @@ export -f run_one
 
 for test in "$@"; do
     modes_of "$test" | sed "s|^|$logs $test |"
-done | xargs -P "${CUDA_JOBS:-$(nproc)}" -L 1 bash -c 'run_one "$@"' run_one | awk '
+done | xargs -P "${CUDA_JOBS:-$(nproc)}" -L 1 bash -c 'run_one "$@"' run_one | awk -v ptx="$ptx" '
     { print; fflush() }
     /^(ok|FAILED) / { for (i = 3; i < NF; i++) { if ($(i + 1) ~ /^passed/) p += $i; if ($(i + 1) ~ /^failed/) f += $i } }
-    END { print "check-cuda: " p + 0 " passed, " f + 0 " failed"; exit f > 0 || p == 0 }'
+    END { print (ptx ? "check-ptx" : "check-cuda") ": " p + 0 " passed, " f + 0 " failed"; exit f > 0 || p == 0 }'

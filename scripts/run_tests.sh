@@ -129,7 +129,8 @@ run_scripts() { # kind pattern
     done
 }
 
-# The GPU's kernels: each test in every mode of the emulator, then all of them on a GPU if there is one.
+# The GPU's kernels: each test in every mode of the emulator, then what nvcc makes of them, then all of them on
+# a GPU if there is one.
 run_cuda() {
     local source
     [ "$jobs" = 1 ] || export CUDA_JOBS=1 # tests run at a time, not the modes of one
@@ -138,6 +139,11 @@ run_cuda() {
         [ ! -x "$BUILD/cuda-plain/$source" ] || run "cuda/$source" scripts/run_cuda_modes.sh "$source"
     done
     [ ! -x "$BUILD/dllm-emu" ] || run cuda/transcripts scripts/run_cuda_modes.sh transcripts
+    if [ -e "$BUILD/ptx-80" ]; then
+        for source in test_gpu_forward $(basename -s .cpp tests/cuda/test_*.cpp) ptx_faults; do
+            run "ptx/$source" scripts/run_cuda_modes.sh --ptx "$source"
+        done
+    fi
     [ ! -x "$BUILD/tests/test_gpu" ] || run cuda/test_gpu scripts/run_gpu_tests.sh
 }
 

@@ -33,8 +33,8 @@ NVCC_CODES := $(subst $(empty) $(empty),$(comma),$(patsubst %,sm_%,$(filter 8% 9
 NVCC_ARCHS := -gencode arch=compute_80,code=[$(NVCC_CODES)] \
               $(foreach arch,$(filter 1%,$(CUDA_ARCHS)),-gencode arch=compute_$(arch),code=sm_$(arch))
 # Spilled registers are errors; what kernels take is kept beside the objects (scripts/kernel_resources.py). Without thread-safe statics nothing needs the C++ library.
-NVCCFLAGS := -std=c++17 -O3 -fmad=false $(NVCC_ARCHS) --compress-mode=size \
-             -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda \
+NVCC_LANGUAGE := -std=c++17 -O3 -fmad=false -Isrc/base -Isrc/format -Ikernels/cpu -Ikernels/cuda
+NVCCFLAGS := $(NVCC_LANGUAGE) $(NVCC_ARCHS) --compress-mode=size \
              -Werror all-warnings -Wreorder -Wdefault-stream-launch \
              -Xcompiler=-fPIC,-Wall,-Wextra,-Wconversion,-Wshadow,-Werror \
              -Xcompiler=-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics \
@@ -64,6 +64,19 @@ $(CUDA_OBJ): $(BUILD)/obj/%.o: %.cu $(BUILD)/configured
 # The host's side needs the headers of the runtime, no compiler of its own.
 $(GPU_OBJ): CPPFLAGS += -Ikernels/cuda -isystem $(CUDA_HEADERS)
 
+# The kernels as nvcc translates them to PTX, for the emulator to run (tests/cuda_emu/ptx_program.h): what
+# both of its front ends make of them.
+PTX_ARCHS := 80 120
+PTX := $(foreach arch,$(PTX_ARCHS),$(CUDA_SRC:kernels/cuda/%.cu=$(BUILD)/ptx-$(arch)/%.ptx))
+define translate
+$(BUILD)/ptx-$(1)/%.ptx: kernels/cuda/%.cu
+	@mkdir -p $$(@D)
+	$$(if $$(Q),@echo "  PTX   $$< ($(1))")
+	$$(Q)$$(CCACHE) $$(NVCC) $$(NVCC_LANGUAGE) -arch=compute_$(1) -MMD -MP -MF $$(@:.ptx=.d) -ptx $$< -o $$@
+endef
+$(foreach arch,$(PTX_ARCHS),$(eval $(call translate,$(arch))))
+-include $(PTX:.ptx=.d)
+
 # The kernels' tests for a GPU: those that the emulator runs, in one program.
 GPU_TEST_OBJ := $(CUDA_TEST_SRC:%.cpp=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/cuda/device_test.o
 $(GPU_TEST_OBJ): $(BUILD)/obj/%.o: %.cpp
@@ -87,4 +100,4 @@ $(GPU_TOOLS) $(GPU_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $(BUILD)/internal-gpu.a 
 
 .PHONY: cuda-objects cuda-tests
 cuda-objects: $(CUDA_OBJ)
-cuda-tests: cuda-emu $(if $(CUDART),$(BUILD)/tests/test_gpu) $(GPU_TESTS)
+cuda-tests: cuda-emu $(if $(CUDART),$(BUILD)/tests/test_gpu $(PTX)) $(GPU_TESTS)

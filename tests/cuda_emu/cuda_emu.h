@@ -33,12 +33,14 @@ constexpr int warpSize = 32;
 
 namespace emu
 {
-/* A kernel with its arguments; call(body) runs one thread, destroy(body) frees them. */
+/* A kernel with its arguments; call(body) runs one thread, destroy(body) frees them. arguments()
+ * says how many there are, and where each lies if there is room for all. */
 struct Call {
     const void *kernel;
     dim3 grid, block;
     size_t smem;
     void (*call)(void *body);
+    size_t (*arguments)(void *body, const void **addresses, size_t room);
     void (*destroy)(void *body);
     void *body;
 };
@@ -56,19 +58,36 @@ void note_access(const void *at, unsigned bytes, bool write, bool atomic);
 /* Ends the process with a report: the text, the thread, and the lines of source it came from. */
 [[noreturn]] void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+template <class Function, class... Arguments> struct Body {
+    Function run;
+    std::tuple<Arguments...> arguments;
+
+    static void call(void *body) EMU_RAW
+    {
+        static_cast<Body *>(body)->run();
+    }
+    static size_t addresses(void *body, const void **addresses, size_t room)
+    {
+        if (room >= sizeof...(Arguments))
+            std::apply([=](auto &...each) mutable { ((*addresses++ = &each), ...); },
+                       static_cast<Body *>(body)->arguments);
+        return sizeof...(Arguments);
+    }
+    static void destroy(void *body)
+    {
+        delete static_cast<Body *>(body);
+    }
+};
+
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t smem,
                    cudaStream_t stream, Arguments... arguments)
 {
-    auto body = [=]() EMU_RAW { kernel(arguments...); };
-    using Body = decltype(body);
-    const Call call = {(const void *)kernel,
-                       grid,
-                       block,
-                       smem,
-                       [](void *b) EMU_RAW { (*static_cast<Body *>(b))(); },
-                       [](void *b) { delete static_cast<Body *>(b); },
-                       new Body(body)};
+    auto run = [=]() EMU_RAW { kernel(arguments...); };
+    using Own = Body<decltype(run), Arguments...>;
+    const Call call = {
+        (const void *)kernel,        grid, block, smem, Own::call, Own::addresses, Own::destroy,
+        new Own{run, {arguments...}}};
     return launch_call(call, stream);
 }
 } // namespace emu

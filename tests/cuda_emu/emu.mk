@@ -91,6 +91,12 @@ cuda-emu: $(EMU_TESTS)
 check-cuda: cuda-emu
 	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh
 
+.PHONY: check-ptx
+# The same tests on what nvcc makes of the kernels (ptx_program.h).
+check-ptx: cuda-emu $(if $(NVCC),$(PTX))
+	$(if $(NVCC),,$(error check-ptx needs nvcc: install the CUDA toolkit, or say where with NVCC=))
+	$(Q)BUILD=$(BUILD) scripts/run_cuda_modes.sh --ptx
+
 -include $(foreach mode,$(EMU_MODES),$(shell find $(BUILD)/cuda-$(mode) -name '*.d' 2>/dev/null))
 
 # How to compile for the plain emulator, for tests/scripts/test_cuda_headers.sh.

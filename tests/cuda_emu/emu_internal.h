@@ -55,6 +55,7 @@ struct Settings {
     enum Order { FORWARD, REVERSE, RANDOM, ROBIN } order; /* EMU_ORDER */
     uint64_t seed;                                        /* EMU_SEED */
     size_t max_smem;                                      /* EMU_SMEM, bytes a block may have */
+    const char *ptx; /* EMU_PTX, folder of kernels to run instead (ptx_program.h) */
 };
 const Settings &settings();
 

@@ -7,6 +7,7 @@
  * outside device memory and of what cp.async has not brought yet.
  */
 #include "emu_internal.h"
+#include "ptx_program.h"
 
 #include <array>
 #include <cstdio>
@@ -202,7 +203,9 @@ static void complain_of(Shadow &shadow, const Access &access, const Region &regi
     const bool old_block = shadow.write.epoch < epochs.block;
     if (shadow.write.is(PENDING) && !old_block)
         fault("access to a cp.async destination before its wait", access, &region, &shadow.write);
-    if ((!access.write || access.atomic) && (shared ? old_block : !shadow.write.is(WRITTEN)))
+    /* nvcc reads variables in shared memory ahead, before it is known whether they are needed. */
+    const bool unwritten = shared ? old_block && !instruction_now : !shadow.write.is(WRITTEN);
+    if ((!access.write || access.atomic) && unwritten)
         fault("read of memory that nobody wrote yet", access, &region, nullptr);
     if (!(access.atomic && shadow.write.is(ATOMIC)) &&
         !ordered(shadow.write, access.thread, shared))

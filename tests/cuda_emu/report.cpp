@@ -3,6 +3,7 @@
  * and thread, and the lines of source it came from.
  */
 #include "emu_internal.h"
+#include "ptx_program.h"
 
 #include <csignal>
 #include <cstdarg>
@@ -51,6 +52,8 @@ void report_place()
     if (current)
         fprintf(stderr, ", thread %d", current->number);
     fputc('\n', stderr);
+    if (instruction_now)
+        fprintf(stderr, "  at %s\n", instruction_now->text.c_str());
     void *kernel = const_cast<void *>(kernel_now);
     print_lines("kernel", &kernel, 1);
 }

@@ -5,6 +5,7 @@
  * gives the same result in every order.
  */
 #include "emu_internal.h"
+#include "ptx_program.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,11 +31,13 @@ static int alive, waiting;              /* not returned; at the barrier */
 static uint64_t ready[MAX_FIBERS / 64]; /* a bit per thread */
 static Fiber launcher;
 static const Call *running;
+static const Kernel *translated; /* what runs in its place; null: itself */
 
 static Settings read_settings()
 {
     static const char *const names[] = {"forward", "reverse", "random", "robin"};
-    Settings result = {Settings::FORWARD, 1, 99 << 10}; /* 99 KB: sm_86, sm_89 and sm_120 */
+    Settings result = {Settings::FORWARD, 1, 99 << 10,
+                       nullptr}; /* 99 KB: sm_86, sm_89 and sm_120 */
     if (const char *order = getenv("EMU_ORDER")) {
         int i = 0;
         while (i < 4 && strcmp(order, names[i]))
@@ -47,6 +50,7 @@ static Settings read_settings()
         result.seed = strtoull(seed, nullptr, 10);
     if (const char *bytes = getenv("EMU_SMEM"))
         result.max_smem = strtoull(bytes, nullptr, 10);
+    result.ptx = getenv("EMU_PTX");
     return result;
 }
 
@@ -234,7 +238,10 @@ static void thread_main()
 {
     fiber_entered();
     for (;;) {
-        running->call(running->body);
+        if (translated)
+            run_translated_thread(*translated);
+        else
+            running->call(running->body);
         finish_copies(*current, INT32_MAX);
         set_state(*current, Thread::RETURNED);
         alive--;
@@ -260,6 +267,8 @@ static void run_block(uint3 block)
     blockIdx = block;
     epochs.block = ++epochs.now;
     memset(shared_now, 0xff, shared_bytes); /* NaN as f16, f32 and f64 */
+    if (translated)
+        begin_translated_block(*translated);
     alive = count;
     waiting = 0;
     for (int i = 0; i < count; i++) {
@@ -298,6 +307,7 @@ void run_call(const Call &call)
 {
     running = &call;
     kernel_now = call.kernel;
+    translated = translate(call);
     gridDim = call.grid;
     blockDim = call.block;
     count = int(call.block.x * call.block.y * call.block.z);
