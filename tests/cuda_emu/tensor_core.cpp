@@ -65,12 +65,13 @@ void mma_s8_k16(unsigned, void **arguments)
     mma_s8<16>(arguments);
 }
 
-/* A float as mantissa * 2^(exponent - ONE_BITS), not finite: mantissa 0 and no exponent. */
+/* A float as mantissa * 2^(exponent - ONE_BITS). Zeros and what is not finite have mantissa 0 and
+ * an exponent that tells: NOT_FINITE / 2 and more is that of a product with one of the latter. */
 struct Operand {
     int mantissa, exponent;
     float value;
 };
-constexpr int ONE_BITS = 10, NOT_FINITE = 1 << 20, ZERO = -(1 << 20);
+constexpr int ONE_BITS = 10, NOT_FINITE = 1 << 20, ZERO = -(1 << 19);
 
 /* Of a format of 16 bits with so many bits of mantissa. */
 static Operand make_operand(uint32_t bits, int mantissa_bits, float value)
@@ -81,6 +82,8 @@ static Operand make_operand(uint32_t bits, int mantissa_bits, float value)
                          << (ONE_BITS - mantissa_bits);
     if (!std::isfinite(value))
         return {0, NOT_FINITE, value};
+    if (value == 0)
+        return {0, ZERO, value};
     return {bits & 0x8000 ? -mantissa : mantissa, (fields ? fields : 1) - bias, value};
 }
 
@@ -92,36 +95,38 @@ static std::vector<Operand> make_operands(int mantissa_bits, float (*value_of)(u
     return operands;
 }
 
-static const Operand &half_operand(uint32_t bits)
+/* By the bits of a number. */
+static const Operand *half_operands()
 {
     static const std::vector<Operand> table = make_operands(10, [](uint32_t half) {
         return __half2float(__ushort_as_half(static_cast<unsigned short>(half)));
     });
-    return table[bits & 0xffff];
+    return table.data();
 }
 
-static const Operand &bfloat_operand(uint32_t bits)
+static const Operand *bfloat_operands()
 {
     static const std::vector<Operand> table =
         make_operands(7, [](uint32_t half) { return bits_as<float>(half << 16); });
-    return table[bits & 0xffff];
+    return table.data();
 }
 
-/* x * 2^bits, towards zero. */
-static int64_t shifted(int64_t x, int bits)
+/* x / 2^bits, towards zero; bits: 0 or more. */
+static int32_t shifted_down(int32_t x, int bits)
 {
-    if (bits >= 0)
-        return x << bits;
-    return bits < -62 ? 0 : x < 0 ? -(-x >> -bits) : x >> -bits;
+    const uint32_t magnitude = uint32_t(x < 0 ? -x : x) >> std::min(bits, 31);
+    return x < 0 ? -int32_t(magnitude) : int32_t(magnitude);
 }
 
-/* To the nearest float that is not larger. */
-static float cut_to_float(double x)
+/* x * 2^exponent to the nearest float that is not larger; exponent: of a normal double. */
+static float cut_to_float(int32_t x, int exponent)
 {
-    const float nearest = float(x);
-    return std::fabs(double(nearest)) > std::fabs(x) && std::isfinite(nearest)
-               ? std::nextafterf(nearest, 0)
-               : nearest;
+    const auto scale = bits_as<double>(uint64_t(1023 + exponent) << 52);
+    const double exact = double(x) * scale;
+    const auto nearest = float(exact);
+    if (std::fabs(double(nearest)) <= std::fabs(exact) || !std::isfinite(nearest))
+        return nearest;
+    return bits_as<float>(bits_as<uint32_t>(nearest) - 1);
 }
 
 constexpr int SUMMED_AT_ONCE = 8, KEPT_BITS = 24;
@@ -133,25 +138,44 @@ static float sum_of_floats(float sum, const Operand *a, const Operand *b)
     return sum;
 }
 
+/* A finite float as mantissa * 2^(exponent + 1 - KEPT_BITS), the mantissa's highest bit number 23.
+ */
+struct Sum {
+    int mantissa, exponent;
+};
+
+static Sum split_sum(float sum)
+{
+    const auto bits = bits_as<uint32_t>(sum);
+    const int fields = int(bits >> 23 & 255), fraction = int(bits & 0x7fffff);
+    int exponent = fields - 127, mantissa = fraction | 1 << 23;
+    if (sum == 0)
+        return {0, ZERO};
+    if (fields == 0) /* subnormal */
+        mantissa = int(std::ldexp(std::frexp(std::fabs(sum), &exponent), KEPT_BITS)), exponent--;
+    return {sum < 0 ? -mantissa : mantissa, exponent};
+}
+
 /* sum + a . b, as the head of the file says. */
 static float add_products(float sum, const Operand *a, const Operand *b)
 {
-    int exponent, top = ZERO;
-    const auto mantissa = int64_t(std::ldexp(std::frexp(double(sum), &exponent), KEPT_BITS));
+    const Sum before = split_sum(sum);
+    int exponents[SUMMED_AT_ONCE], top = before.exponent, most = ZERO;
     for (int k = 0; k < SUMMED_AT_ONCE; k++) {
-        const int product = a[k].exponent + b[k].exponent;
-        top = std::max(top, a[k].value != 0 && b[k].value != 0 ? product : ZERO);
-        if (product >= NOT_FINITE / 2)
-            return sum_of_floats(sum, a, b);
+        exponents[k] = a[k].exponent + b[k].exponent;
+        most = std::max(most, exponents[k]);
     }
-    if (!std::isfinite(sum))
+    if (most >= NOT_FINITE / 2 || !std::isfinite(sum))
         return sum_of_floats(sum, a, b);
-    top = std::max(top, sum != 0 ? exponent - 1 : ZERO);
-    int64_t total = shifted(mantissa, exponent - top);
+    top = std::max(top, most);
+    if (top < ZERO / 2)
+        return 0;
+    /* At most 2^25, and eight times 2^26. */
+    int32_t total = shifted_down(2 * before.mantissa, top - before.exponent);
     for (int k = 0; k < SUMMED_AT_ONCE; k++)
-        total += shifted(int64_t(a[k].mantissa) * b[k].mantissa,
-                         a[k].exponent + b[k].exponent - top + KEPT_BITS - 2 * ONE_BITS);
-    return cut_to_float(std::ldexp(double(total), top - KEPT_BITS));
+        total += shifted_down(a[k].mantissa * b[k].mantissa * (1 << (KEPT_BITS - 2 * ONE_BITS)),
+                              top - exponents[k]);
+    return cut_to_float(total, top - KEPT_BITS);
 }
 
 static void multiply_floats(void **arguments, const Operand (&a)[16][16], const Operand (&b)[8][16])
@@ -165,7 +189,7 @@ static void multiply_floats(void **arguments, const Operand (&a)[16][16], const 
     }
 }
 
-static void mma_16_bits(void **arguments, const Operand &(*operand)(uint32_t))
+static void mma_16_bits(void **arguments, const Operand *operands)
 {
     Operand a[16][16], b[8][16];
     for (int lane = 0; lane < 32; lane++) {
@@ -173,21 +197,22 @@ static void mma_16_bits(void **arguments, const Operand &(*operand)(uint32_t))
         const int group = lane / 4, column = lane % 4 * 2;
         for (int i = 0; i < 8; i++)
             a[group + (i >> 1 & 1) * 8][column + (i & 1) + (i >> 2) * 8] =
-                operand(r.a[i >> 1] >> 16 * (i & 1));
+                operands[r.a[i >> 1] >> 16 * (i & 1) & 0xffff];
         for (int i = 0; i < 4; i++)
-            b[group][column + (i & 1) + (i >> 1) * 8] = operand(r.b[i >> 1] >> 16 * (i & 1));
+            b[group][column + (i & 1) + (i >> 1) * 8] =
+                operands[r.b[i >> 1] >> 16 * (i & 1) & 0xffff];
     }
     multiply_floats(arguments, a, b);
 }
 
 void mma_f16_k16(unsigned, void **arguments)
 {
-    mma_16_bits(arguments, half_operand);
+    mma_16_bits(arguments, half_operands());
 }
 
 void mma_bf16_k16(unsigned, void **arguments)
 {
-    mma_16_bits(arguments, bfloat_operand);
+    mma_16_bits(arguments, bfloat_operands());
 }
 
 /* Shared memory serves the 8 rows of a matrix at once when they lie in 8 different groups of 4
