@@ -468,7 +468,8 @@ enum dllm_finish {
 };
 
 /* A committed token beside the likeliest other one that was allowed, by LLaDA's
- * plain softmax or Dream's filtered one. */
+ * plain softmax (end tokens that are deferred have their part in it) or Dream's filtered
+ * one, which allows what its filters left. */
 struct dllm_choice {
     double probability; /* of the token */
     double runner_up_probability;

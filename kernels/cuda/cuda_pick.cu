@@ -126,27 +126,38 @@ static __device__ int llada_choose(row_smem &s, const pick_row &r)
     return block_best(s, own).id;
 }
 
-static __device__ double llada_weight(const pick_row &r, int id)
+/* Weights e^(logit - max), 0 of the ids left out. */
+static __device__ double llada_sum(row_smem &s, const logit_row &row, float max, cuda_id_set out)
 {
-    return strict_exp((double)allowed_logit(r.row, id) - (double)r.summary.max_kept);
+    return sum_weights(s, row, [&](int id, float logit) {
+        return contains(out, id) ? 0 : (double)expf(logit - max);
+    });
 }
 
-/* Probabilities without noise and temperature, among all but the deferred ids; those get 0. */
+static __device__ double llada_weight(const pick_row &r, int id, float max)
+{
+    return strict_exp((double)allowed_logit(r.row, id) - (double)max);
+}
+
+/* Among all that is allowed, without noise and temperature. */
 static __device__ void llada_probabilities(row_smem &s, const pick_row &r, cuda_pick &out)
 {
-    const cuda_id_set deferred = r.row.deferred;
-    const bool token_kept = !contains(deferred, out.token);
+    const float max = r.summary.max;
+    const double sum = llada_sum(s, r.row, max, nullptr);
 
-    if ((!token_kept && !r.rules->runner_up) || r.summary.max_kept == -INFINITY)
-        return;
+    out.probability = llada_weight(r, out.token, max) / sum;
+    if (out.runner_up >= 0)
+        out.runner_up_probability = llada_weight(r, out.runner_up, max) / sum;
+}
+
+/* The token's probability among all but the deferred ids; those have 0. */
+static __device__ double llada_undeferred(row_smem &s, const pick_row &r, int token)
+{
     const float max = r.summary.max_kept;
-    const double sum = sum_weights(s, r.row, [&](int id, float logit) {
-        return contains(deferred, id) ? 0 : (double)expf(logit - max);
-    });
-    if (token_kept)
-        out.probability = llada_weight(r, out.token) / sum;
-    if (out.runner_up >= 0 && !contains(deferred, out.runner_up))
-        out.runner_up_probability = llada_weight(r, out.runner_up) / sum;
+
+    if (contains(r.row.deferred, token))
+        return 0;
+    return llada_weight(r, token, max) / llada_sum(s, r.row, max, r.row.deferred);
 }
 
 /* Of all that is allowed, without noise and temperature. */
@@ -167,8 +178,12 @@ static __device__ void llada_pick(row_smem &s, const pick_row &r, cuda_pick &out
 {
     out.token = r.rules->temperature > 0 ? llada_choose(s, r) : r.summary.best;
     out.runner_up = runner_up(r, out.token);
-    llada_probabilities(s, r, out);
-    out.confidence = r.rules->confidence == NEG_ENTROPY ? llada_entropy(s, r) : out.probability;
+    if (r.rules->runner_up || !r.row.deferred)
+        llada_probabilities(s, r, out);
+    if (r.rules->confidence == NEG_ENTROPY)
+        out.confidence = llada_entropy(s, r);
+    else
+        out.confidence = r.row.deferred ? llada_undeferred(s, r, out.token) : out.probability;
 }
 
 /* ---- Dream ---- */
@@ -184,7 +199,7 @@ static __device__ __forceinline__ double dream_weight(float logit, float max, do
     return x > STRICT_FROM ? strict_exp(x) : (double)expf((float)x);
 }
 
-static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r, cuda_pick &out)
+static __device__ void dream_pick(row_smem &s, filter_smem &f, pick_row &r, cuda_pick &out)
 {
     const double temperature = r.rules->temperature;
     /* The reciprocal of a denormal number would overflow. */
@@ -199,6 +214,8 @@ static __device__ void dream_pick(row_smem &s, filter_smem &f, const pick_row &r
     if (r.rules->top_p < 1 || r.rules->top_k > 0) {
         floor = lowest_survivor(f, s, r.row, r.rules->top_p, r.rules->top_k, total, weight);
         total = sum_weights(s, r.row, weight);
+        if (rank_of(r.summary.max_second, r.summary.second) < floor)
+            r.summary.second = -1;
     }
     out.token = temperature > 0 ? find_in_row(s, r.row, draw_uniform(r, DRAW_TOKEN) * total, weight)
                                 : r.summary.best;

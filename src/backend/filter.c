@@ -140,13 +140,14 @@ static struct cut cut_stricter(struct cut a, struct cut b)
     return a.id < b.id ? a : b;
 }
 
-void filter_apply(const struct filter_row *row, double top_p, int top_k, void *scratch)
+int filter_apply(const struct filter_row *row, double top_p, int top_k, void *scratch)
 {
     struct buckets *buckets = scratch;
     struct cut cut = {-INFINITY, INT32_MAX};
+    int survivors = row->vocab;
 
     if (top_p >= 1 && top_k <= 0)
-        return;
+        return survivors;
     buckets_fill(buckets, row);
     if (top_p < 1)
         cut = cut_top_p(buckets, row, top_p);
@@ -154,6 +155,9 @@ void filter_apply(const struct filter_row *row, double top_p, int top_k, void *s
     if (top_k > 0)
         cut = cut_stricter(cut, cut_top_k(buckets, row, top_k));
     for (int id = 0; id < row->vocab; id++)
-        if (row->logits[id] < cut.logit || (row->logits[id] == cut.logit && id > cut.id))
+        if (row->logits[id] < cut.logit || (row->logits[id] == cut.logit && id > cut.id)) {
             row->weights[id] = 0;
+            survivors--;
+        }
+    return survivors;
 }

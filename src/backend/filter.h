@@ -24,11 +24,12 @@ struct filter_row {
     double total; /* sum of weights */
 };
 
-/* Sets the weights of removed tokens to 0. top_p >= 1 and top_k 0 are off; a
- * top_p of 0 or less keeps the best token alone. top_p counts mass of the
- * whole row, then top_k counts what top_p left. scratch holds
+/* Sets the weights of removed tokens to 0 and returns how many tokens survive: at
+ * least 1, the best; a weight that is too small for a double may be 0 too. top_p >= 1
+ * and top_k 0 are off; a top_p of 0 or less keeps the best token alone. top_p counts
+ * mass of the whole row, then top_k counts what top_p left. scratch holds
  * filter_scratch_bytes(vocab) bytes, 8-byte aligned. */
-void filter_apply(const struct filter_row *row, double top_p, int top_k, void *scratch);
+int filter_apply(const struct filter_row *row, double top_p, int top_k, void *scratch);
 
 /* Bytes of scratch that filter_apply needs. */
 size_t filter_scratch_bytes(int vocab);

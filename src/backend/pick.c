@@ -183,32 +183,34 @@ static int32_t row_runner_up(const struct row *row, int32_t token)
     return token == row->best ? row->second : row->best;
 }
 
-/* Probabilities without noise and temperature, among all but the deferred ids;
- * those get exactly 0. */
-static void llada_probabilities(struct row *row, struct pick *out)
+/* Among all that is allowed, without noise and temperature. */
+static void llada_probabilities(const struct row *row, struct pick *out)
 {
-    const struct pick_rules *rules = row->rules;
-    bool deferred = is_deferred(rules, out->token);
-    float max = row->max;
-    double sum;
-    int bad;
+    double sum = softmax_sum(row->logits, row->padded, row->max, 1.0);
 
-    if (deferred && !rules->runner_up)
-        return;
-    if (rules->deferred_count > 0) {
-        row_drop(row, rules->deferred, rules->deferred_count);
-        max = softmax_max(row->logits, row->padded, &bad);
-    }
-    if (max == -INFINITY)
-        return;
-    sum = softmax_sum(row->logits, row->padded, max, 1.0);
-    if (!deferred)
-        out->probability = softmax_exp((double)row->logits[out->token] - max) / sum;
-    if (out->runner_up >= 0 && !is_deferred(rules, out->runner_up))
-        out->runner_up_probability = softmax_exp((double)row->logits[out->runner_up] - max) / sum;
+    out->probability = softmax_exp((double)row->logits[out->token] - row->max) / sum;
+    if (out->runner_up >= 0)
+        out->runner_up_probability =
+            softmax_exp((double)row->logits[out->runner_up] - row->max) / sum;
 }
 
-/* Of all that is allowed, deferred ids among it, without noise and temperature. */
+/* The token's probability among all but the deferred ids, which leave the row; they
+ * have exactly 0. */
+static double llada_undeferred(struct row *row, int32_t token)
+{
+    const struct pick_rules *rules = row->rules;
+    float max;
+    int bad;
+
+    if (is_deferred(rules, token))
+        return 0;
+    row_drop(row, rules->deferred, rules->deferred_count);
+    max = softmax_max(row->logits, row->padded, &bad);
+    return softmax_exp((double)row->logits[token] - max) /
+           softmax_sum(row->logits, row->padded, max, 1.0);
+}
+
+/* As the probabilities: of all that is allowed. */
 static double llada_neg_entropy(const struct row *row)
 {
     double total = softmax_weights(row->logits, row->padded, row->max, 1.0, row->weights);
@@ -218,13 +220,17 @@ static double llada_neg_entropy(const struct row *row)
 
 static void llada_pick(struct row *row, struct pick *out)
 {
-    out->token = row->rules->temperature > 0 ? llada_choose(row) : row->best;
+    const struct pick_rules *rules = row->rules;
+    bool defers = rules->deferred_count > 0;
+
+    out->token = rules->temperature > 0 ? llada_choose(row) : row->best;
     out->runner_up = row_runner_up(row, out->token);
-    if (row->rules->confidence == PICK_NEG_ENTROPY) /* before deferred ids leave the row */
+    if (rules->runner_up || !defers)
+        llada_probabilities(row, out);
+    if (rules->confidence == PICK_NEG_ENTROPY)
         out->confidence = llada_neg_entropy(row);
-    llada_probabilities(row, out);
-    if (row->rules->confidence != PICK_NEG_ENTROPY)
-        out->confidence = out->probability;
+    else
+        out->confidence = defers ? llada_undeferred(row, out->token) : out->probability;
 }
 
 /* The token under which u * total falls when weights are laid end to end. */
@@ -270,7 +276,8 @@ static void dream_pick(struct row *row, struct pick *out)
     total = softmax_weights(row->logits, row->padded, row->max, scale, row->weights);
     if (rules->top_p < 1 || rules->top_k > 0) {
         filter.total = total;
-        filter_apply(&filter, rules->top_p, rules->top_k, row->filter);
+        if (filter_apply(&filter, rules->top_p, rules->top_k, row->filter) == 1)
+            row->second = -1;
         total = softmax_total(row->weights, row->padded);
     }
     out->token = rules->temperature > 0 ? dream_draw(row, total) : row->best;

@@ -29,7 +29,7 @@ enum pick_method {
 };
 
 enum pick_confidence {
-    PICK_PROBABILITY, /* of the token */
+    PICK_PROBABILITY, /* of the token; with LLaDA among all but the deferred ids */
     PICK_MARGIN,      /* first minus second probability (Dream only) */
     PICK_NEG_ENTROPY, /* sum p ln(p + 1e-10); with LLaDA deferred ids have their p too */
     PICK_UNIFORM      /* draw PICK_DRAW_REMASK, for random remasking */
@@ -44,7 +44,7 @@ struct pick_rules {
     int top_k;             /* 0: off (Dream only) */
     const int32_t *banned; /* ids whose logit counts as -inf before all else */
     int banned_count;
-    const int32_t *deferred; /* ids dropped from LLaDA's softmax; one that is chosen gets 0 */
+    const int32_t *deferred; /* LLaDA's: a place that wants one of these ids has confidence 0 */
     int deferred_count;
     bool runner_up; /* also wanted: the runner-up and its probability */
     bool gap;       /* also wanted: the gap */
@@ -54,10 +54,12 @@ struct pick_rules {
 
 struct pick {
     int32_t token;
-    double confidence;  /* by rules->confidence */
-    double probability; /* of the token: LLaDA's plain softmax, Dream's filtered one */
-    /* With rules->runner_up, the id with the highest finite logit besides the token, not banned; -1
-     * if there is none. Its probability comes from the same softmax. */
+    double confidence; /* by rules->confidence */
+    /* Of the token: LLaDA's plain softmax, deferred ids in it, or Dream's filtered one. With
+     * deferred ids it is computed for rules->runner_up alone, else 0. */
+    double probability;
+    /* With rules->runner_up, the id with the highest finite logit besides the token, neither
+     * banned nor filtered; -1 if there is none. Its probability comes from the same softmax. */
     int32_t runner_up;
     double runner_up_probability;
     double gap; /* with rules->gap: between the two highest logits that are not banned; infinite if

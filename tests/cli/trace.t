@@ -19,6 +19,30 @@ $ dllm run "What is 27 + 58?" -n 8 --steps 4 --no-early-stop --trace t.jsonl && 
 | True
 | 8 8
 
+# The runner-up is null where filters left no other token.
+$ for o in "--top-k 1" "--temperature 1 --top-p 0" "--top-k 2"; do
+>   dllm run -m "$models/dream-Q4_K_M.gguf" --prompt-tokens 5,17,300,99 -n 3 $o --trace t > /dev/null
+>   grep -o '"runner_up":null' t | wc -l
+> done
+| 3
+| 3
+| 0
+
+# End tokens that are deferred have confidence 0, but are as probable as the softmax says, and the likeliest
+# other token may be one.
+$ dllm run "What is 27 + 58?" -n 4 --eos-policy defer --no-early-stop --trace t > /dev/null
+> grep -o '"text":"<.*' t | grep -o -e '"text":"[^"]*"' -e '"confidence":0.0,' -e '"probability":[^,}]*'
+| "text":"<|eot_id|>"
+| "confidence":0.0,
+|~ "probability":0.99999*
+| "text":"<|endoftext|>"
+|~ "probability":*e-6
+| "text":"<|endoftext|>"
+| "confidence":0.0,
+|~ "probability":0.99999*
+| "text":"<|eot_id|>"
+|~ "probability":*e-6
+
 # The trace changes nothing, and is the same for any number of threads but for the times.
 $ dllm run "Spell river." -n 16 --temperature 1 > a; dllm run "Spell river." -n 16 --temperature 1 --trace t > b
 > dllm run "Spell river." -n 16 --temperature 1 --trace u -t 1 > /dev/null; cmp a b

@@ -314,6 +314,25 @@ DEVICE_TEST(filters_cut_ties)
         check(filtered(top_p, 0, PICK_NEG_ENTROPY, 1), Floats(700, -3), 700);
 }
 
+/* Both sides could be wrong together: what was removed is no runner-up, what is left is one, even
+ * where it weighs nothing. */
+DEVICE_TEST(runners_up_of_filtered_rows)
+{
+    Floats logits(700, -2);
+    logits[600] = 3;
+    logits[20] = 2;
+    for (const double temperature : {0.0, 1e-4}) {
+        const auto runner_up = [&](double top_p, int top_k) {
+            const Case c = filtered(top_p, top_k, PICK_MARGIN, temperature);
+            check(c, logits, 700);
+            return pick_on_card(c, logits, 700, {0})[0].runner_up;
+        };
+        expect(runner_up(0, 0) == -1, "top_p 0 left a runner-up");
+        expect(runner_up(1, 1) == -1, "top_k 1 left a runner-up");
+        expect(runner_up(1, 2) == 20, "top_k 2 left no runner-up");
+    }
+}
+
 DEVICE_TEST(draws_of_what_filters_left)
 {
     for (const double temperature : {0.0, 0.2, 1.0})
@@ -343,6 +362,20 @@ DEVICE_TEST(banned_and_deferred_ids)
                 check(c, logits, vocab);
             }
         }
+}
+
+/* Deferred ids are in the softmax that is told, not in that of the confidence. */
+DEVICE_TEST(probabilities_beside_deferred_ids)
+{
+    Case c = llada(PICK_PROBABILITY, 0);
+    c.rules.runner_up = true;
+    c.deferred = {0, 1};
+    const cuda_pick pick = pick_on_card(c, {4, 5, 3}, 3, {0})[0];
+    expect(pick.token == 1 && pick.runner_up == 0, "ids %d and %d", pick.token, pick.runner_up);
+    expect(std::fabs(pick.probability - 0.66524096) < 1e-7, "probability %.9g", pick.probability);
+    expect(std::fabs(pick.runner_up_probability - 0.24472847) < 1e-7,
+           "runner-up's probability %.9g", pick.runner_up_probability);
+    expect(pick.confidence == 0, "confidence %.9g", pick.confidence);
 }
 
 /* The best id is deferred and far above the rest, or all that is allowed is. */

@@ -198,6 +198,7 @@ static void check_random_filter(uint32_t draw, int vocab, double scale, double s
     char *keep = malloc((size_t)vocab);
     void *scratch = malloc(filter_scratch_bytes(vocab));
     struct filter_row row = {logits, weights, vocab, -INFINITY, scale, 0};
+    int survivors;
 
     for (int i = 0; i < vocab; i++) {
         logits[i] = (float)(floor(rng_uniform(7, draw, 1, (uint32_t)i) * spread) / 8);
@@ -206,9 +207,12 @@ static void check_random_filter(uint32_t draw, int vocab, double scale, double s
     for (int i = 0; i < vocab; i++)
         row.total += weights[i] = exp((logits[i] - row.max) * scale);
     filter_slowly(&row, top_p, top_k, keep);
-    filter_apply(&row, top_p, top_k, scratch);
-    for (int i = 0; i < vocab; i++)
+    survivors = filter_apply(&row, top_p, top_k, scratch);
+    for (int i = 0; i < vocab; i++) {
         assert_int_equal(weights[i] > 0, keep[i]);
+        survivors -= keep[i];
+    }
+    assert_int_equal(survivors, 0);
     free(logits);
     free(weights);
     free(keep);
@@ -281,7 +285,6 @@ static void test_runners_up(void **state)
 {
     const float logits[] = {1, 2, 0};
     const double total = exp(-1) + 1 + exp(-2);
-    const int32_t end = 1;
     struct pick_rules rules = llada_rules();
     bool passed_over = false;
 
@@ -301,15 +304,69 @@ static void test_runners_up(void **state)
             passed_over |= pick.token != 1;
         }
     assert_true(passed_over);
-    /* A deferred id is outside the softmax, as token and as runner-up. */
-    rules = llada_rules();
+}
+
+/* Would break: a runner-up that a filter removed, one that is missing although the
+ * filter left it, a second that changes the margin. At a temperature this low the
+ * second weighs nothing in a double; it was allowed all the same. */
+static void test_runners_up_of_filtered_rows(void **state)
+{
+    const float logits[] = {1, 2, 0, 2};
+    struct pick_rules rules = dream_rules();
+    struct pick pick;
+
+    (void)state;
     rules.runner_up = true;
-    rules.deferred = &end;
-    rules.deferred_count = 1;
-    assert_true(fabs(pick_at(logits, 3, &rules, 0).runner_up_probability - 1 / (1 + exp(-1))) <
-                1e-12);
-    assert_true(pick_at(logits, 3, &rules, 0).probability == 0);
-    assert_true(pick_at((const float[]){3, 2, 0}, 3, &rules, 0).runner_up_probability == 0);
+    rules.confidence = PICK_MARGIN;
+    rules.top_p = 0;
+    pick = pick_at(logits, 4, &rules, 0);
+    assert_int_equal(pick.token, 1);
+    assert_int_equal(pick.runner_up, -1);
+    assert_true(pick.runner_up_probability == 0 && pick.confidence == 1);
+    rules.top_p = 0.3; /* the best has more: it stays alone */
+    assert_int_equal(pick_at(logits, 4, &rules, 0).runner_up, -1);
+    rules.top_p = 0.5;
+    assert_int_equal(pick_at(logits, 4, &rules, 0).runner_up, 3);
+    rules.top_p = 1;
+    rules.top_k = 1; /* ties stay */
+    pick = pick_at(logits, 4, &rules, 0);
+    assert_int_equal(pick.runner_up, 3);
+    assert_true(pick.runner_up_probability == 0.5 && pick.confidence == 0);
+    assert_int_equal(pick_at(logits, 3, &rules, 0).runner_up, -1);
+    rules.top_k = 2;
+    rules.temperature = 1e-4;
+    pick = pick_at(logits, 3, &rules, 0);
+    assert_int_equal(pick.runner_up, 0);
+    assert_true(pick.runner_up_probability == 0);
+}
+
+/* Would break: a deferred id that is not in the plain softmax, as token or as
+ * runner-up; a confidence that is the plain probability or depends on the runner-up. */
+static void test_runners_up_beside_deferred_ids(void **state)
+{
+    const float logits[] = {1, 2, 0, 1.5f};
+    const double total = exp(-1) + 1 + exp(-2) + exp(-0.5);
+    const int32_t ends[] = {1, 3}, others[] = {0, 2};
+    struct pick_rules rules = llada_rules();
+    struct pick pick;
+
+    (void)state;
+    rules.runner_up = true;
+    rules.deferred = ends;
+    rules.deferred_count = 2;
+    pick = pick_at(logits, 4, &rules, 0);
+    assert_int_equal(pick.token, 1);
+    assert_int_equal(pick.runner_up, 3);
+    assert_true(fabs(pick.probability - 1 / total) < 1e-12);
+    assert_true(fabs(pick.runner_up_probability - exp(-0.5) / total) < 1e-12);
+    assert_true(pick.confidence == 0);
+    rules.deferred = others;
+    for (int runner_up = 0; runner_up < 2; runner_up++) {
+        rules.runner_up = runner_up;
+        pick = pick_at(logits, 4, &rules, 0);
+        assert_true(fabs(pick.confidence - 1 / (1 + exp(-0.5))) < 1e-12);
+    }
+    assert_true(fabs(pick.probability - 1 / total) < 1e-12);
 }
 
 static void assert_refused(const float *logits, int vocab, const struct pick_rules *rules,
@@ -414,7 +471,7 @@ static void test_entropy_of_plain_logits(void **state)
 }
 
 /* Would break: an entropy that depends on whether probabilities were asked for
- * first, and with them on the deferred ids that leave the softmax. */
+ * first, or that lacks the deferred ids. */
 static void test_entropy_with_deferred_ids(void **state)
 {
     const float logits[] = {0, 1, 2};
@@ -436,8 +493,8 @@ static void test_entropy_with_deferred_ids(void **state)
             pick = pick_at(logits, 3, &rules, 0);
             assert_int_equal(pick.token, 2);
             assert_true(fabs(pick.confidence - entropy) < 1e-14);
-            assert_true(fabs(pick.probability - (rules.deferred_count ? 0 : exp(2) / total)) <
-                        1e-14);
+            if (runner_up)
+                assert_true(fabs(pick.probability - exp(2) / total) < 1e-14);
         }
 }
 
@@ -584,6 +641,8 @@ int main(void)
         cmocka_unit_test(test_ties_go_to_the_lower_id),
         cmocka_unit_test(test_banned_ids_do_not_exist),
         cmocka_unit_test(test_runners_up),
+        cmocka_unit_test(test_runners_up_of_filtered_rows),
+        cmocka_unit_test(test_runners_up_beside_deferred_ids),
         cmocka_unit_test(test_rows_that_are_refused),
         cmocka_unit_test(test_deferred_ids),
         cmocka_unit_test(test_gaps),
