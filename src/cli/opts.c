@@ -289,11 +289,16 @@ static const char *dashes(const struct opt *option)
     return option->kind == OPT_OPERAND ? "" : "--";
 }
 
+bool opts_in_force(const struct opts *opts, int index)
+{
+    return opts->values[index].given && !opts->values[index].off;
+}
+
 static void check_pair(struct opts *opts, int first, int second, const char *why)
 {
     const struct opt *a = &opts->table->options[first], *b = &opts->table->options[second];
 
-    if (opts->values[first].given && opts->values[second].given)
+    if (opts_in_force(opts, first) && opts_in_force(opts, second))
         opts_problem(opts, "%s%s and %s%s exclude each other: %s", dashes(a), a->name, dashes(b),
                      b->name, why);
 }
@@ -314,7 +319,7 @@ static void check_conflicts(struct opts *opts)
 static bool group_given(const struct opts *opts, int group)
 {
     for (int i = 0; i < opts->table->count; i++)
-        if (opts->table->options[i].group == group && opts->values[i].given)
+        if (opts->table->options[i].group == group && opts_in_force(opts, i))
             return true;
     return false;
 }
@@ -358,8 +363,8 @@ void opts_inherit(struct opts *opts, const struct opts *base)
     }
     for (int i = 0; i < opts->table->conflict_count; i++) {
         struct opt_conflict pair = opts->table->conflicts[i];
-        taken[pair.second] |= opts->values[pair.first].given > 0;
-        taken[pair.first] |= opts->values[pair.second].given > 0;
+        taken[pair.second] |= opts_in_force(opts, pair.first);
+        taken[pair.first] |= opts_in_force(opts, pair.second);
     }
     for (int i = 0; i < opts->table->count; i++)
         if (!taken[i] && base->values[i].given) {

@@ -18,7 +18,7 @@
 enum opt_kind {
     OPT_FLAG,
     OPT_INTEGER, /* whole number in [low, high] */
-    OPT_NUMBER,  /* number in [least, most], or above least when above is set */
+    OPT_NUMBER,  /* number in [least, most] */
     OPT_TEXT,    /* any text */
     OPT_PATH,    /* a file name */
     OPT_CHOICE,  /* one of choices */
@@ -42,8 +42,8 @@ struct opt {
     const char *help;
     int64_t low, high;
     double least, most;
-    bool above;
     const char *const *choices; /* ends in NULL */
+    const char *off;            /* the number or choice that switches it off; NULL: none does */
 };
 
 /* Two options that may not come together, and why. */
@@ -71,6 +71,7 @@ struct opt_table {
 /* What was given for one option. texts and ids are owned by struct opts. */
 struct opt_value {
     int given;     /* how many times */
+    bool off;      /* given as the value that switches the option off */
     bool borrowed; /* texts and ids belong to other options */
     bool denied;   /* not given, and not to be inherited either */
     const char *text;
@@ -96,6 +97,10 @@ bool opts_has(const struct opt_table *table, int index);
  * argv. Free with opts_free, whatever came out. */
 void opts_parse(const struct opt_table *table, int argc, char **argv, struct opts *out);
 void opts_free(struct opts *opts);
+
+/* Whether the option was given, and not as off. One that is off contradicts nothing and has an
+ * effect nowhere; it only takes the place of a default, a preset or an inherited value. */
+bool opts_in_force(const struct opts *opts, int index);
 
 /* Takes the values that opts lacks from those of another line, by the same table,
  * but none that is denied or contradicts what was given, and looks for contradictions again.

@@ -41,8 +41,7 @@ static void describe_range(const struct opt *option, char *out, size_t size)
     else if (option->kind == OPT_INTEGER)
         snprintf(out, size, "at least %lld", (long long)option->low);
     else if (option->kind == OPT_NUMBER)
-        snprintf(out, size, "%s%g to %g", option->above ? "above " : "", option->least,
-                 option->most);
+        snprintf(out, size, "%g to %g", option->least, option->most);
     else if (option->kind == OPT_CHOICE)
         for (int i = 0; option->choices[i]; i++)
             snprintf(out + strlen(out), size - strlen(out), "%s%s", i ? ", " : "",

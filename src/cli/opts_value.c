@@ -42,14 +42,11 @@ static bool read_integer(struct opts *opts, const struct opt *option, const char
 
 static bool read_number(struct opts *opts, const struct opt *option, const char *text, double *out)
 {
-    bool fits = parse_number(text, out) && *out <= option->most &&
-                (option->above ? *out > option->least : *out >= option->least);
-
-    if (!fits)
-        opts_problem(opts, "--%s needs a number %s %g %s %g, not \"%s\"", option->name,
-                     option->above ? "above" : "from", option->least,
-                     option->above ? "and up to" : "to", option->most, text);
-    return fits;
+    if (parse_number(text, out) && *out >= option->least && *out <= option->most)
+        return true;
+    opts_problem(opts, "--%s needs a number from %g to %g, not \"%s\"", option->name, option->least,
+                 option->most, text);
+    return false;
 }
 
 static bool read_choice(struct opts *opts, const struct opt *option, const char *text, int *out)
@@ -152,10 +149,9 @@ static bool read_layers(struct opts *opts, const struct opt *option, const char 
     return false;
 }
 
-bool opts_read_value(struct opts *opts, const struct opt *option, const char *text,
-                     struct opt_value *out)
+static bool read_kind(struct opts *opts, const struct opt *option, const char *text,
+                      struct opt_value *out)
 {
-    out->text = text;
     switch (option->kind) {
     case OPT_INTEGER:
         return read_integer(opts, option, text, &out->integer);
@@ -172,4 +168,23 @@ bool opts_read_value(struct opts *opts, const struct opt *option, const char *te
     default:
         return true;
     }
+}
+
+/* Whether text is the number or choice, of which there may be none; 0.0 is 0. */
+static bool is_value(const struct opt *option, const char *text, const char *value)
+{
+    if (!value)
+        return false;
+    return option->kind == OPT_CHOICE ? strcmp(text, value) == 0
+                                      : strtod(text, NULL) == strtod(value, NULL);
+}
+
+bool opts_read_value(struct opts *opts, const struct opt *option, const char *text,
+                     struct opt_value *out)
+{
+    out->text = text;
+    if (!read_kind(opts, option, text, out))
+        return false;
+    out->off = is_value(option, text, option->off);
+    return true;
 }

@@ -20,14 +20,15 @@ static enum dllm_remasking given_remasking(const struct opts *opts)
 
 static bool compares_confidence(const struct opts *opts)
 {
-    return opts->values[RUN_THRESHOLD].given || opts->values[RUN_FACTOR].given;
+    return opts_in_force(opts, RUN_THRESHOLD) || opts_in_force(opts, RUN_FACTOR);
 }
 
-/* Whether an option says how many positions a step commits, in a preset's place. */
+/* Whether an option says how many positions a step commits, in a preset's place; a
+ * threshold that is off, in the place of the preset's own. */
 static bool gives_count(const struct opts *opts)
 {
-    return compares_confidence(opts) || opts->values[RUN_ENTROPY_BOUND].given ||
-           opts->values[RUN_STEPS].given;
+    return opts->values[RUN_THRESHOLD].given || opts_in_force(opts, RUN_FACTOR) ||
+           opts_in_force(opts, RUN_ENTROPY_BOUND) || opts->values[RUN_STEPS].given;
 }
 
 static enum dllm_quality given_quality(const struct opts *opts)
@@ -46,7 +47,7 @@ static int check_remasking(const struct opts *opts)
 
     if (!opts->values[RUN_REMASKING].given)
         return CLI_OK;
-    if (opts->values[RUN_ALG_TEMP].given && blind)
+    if (opts_in_force(opts, RUN_ALG_TEMP) && blind)
         return cli_fail(CLI_USAGE,
                         "--alg-temp has no effect with --remasking %s, which chooses positions "
                         "without looking at confidence",
@@ -60,7 +61,7 @@ static int check_remasking(const struct opts *opts)
         return cli_fail(CLI_USAGE,
                         "--%s compares confidences from 0 to 1, which --remasking %s does not "
                         "give; use low_confidence (or topk_margin with a dream model)",
-                        opts->values[RUN_FACTOR].given ? "factor" : "threshold", name);
+                        opts_in_force(opts, RUN_FACTOR) ? "factor" : "threshold", name);
     return CLI_OK;
 }
 
@@ -82,7 +83,7 @@ static int check_cache(const struct opts *opts)
     bool cached = cache->given ? cache->choice > 0 : given_quality(opts) == DLLM_QUALITY_FAST;
 
     for (size_t i = 0; i < sizeof refresh / sizeof *refresh; i++)
-        if (opts->values[refresh[i]].given && !cached)
+        if (opts_in_force(opts, refresh[i]) && !cached)
             return cli_fail(CLI_USAGE, "--%s has no effect without --cache prefix or --cache dual",
                             run_option_table.options[refresh[i]].name);
     return CLI_OK;
@@ -99,7 +100,7 @@ static int check_quality(const struct opts *opts)
     if (given_quality(opts) == DLLM_QUALITY_EXACT || gives_count(opts))
         return CLI_OK;
     for (size_t i = 0; i < sizeof scheduled / sizeof *scheduled; i++)
-        if (opts->values[scheduled[i]].given &&
+        if (opts_in_force(opts, scheduled[i]) &&
             (scheduled[i] != RUN_REMASKING || (remasking != DLLM_REMASKING_LOW_CONFIDENCE &&
                                                remasking != DLLM_REMASKING_TOPK_MARGIN)))
             return cli_fail(CLI_USAGE,
@@ -143,7 +144,7 @@ int run_check_effects(const struct opts *opts, const struct dllm_model_info *inf
     enum dllm_remasking remasking = given_remasking(opts);
 
     for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-        if (opts->values[effects[i].option].given && effects[i].without == info->sampler)
+        if (opts_in_force(opts, effects[i].option) && effects[i].without == info->sampler)
             return fail_effect(run_option_table.options[effects[i].option].name, info,
                                effects[i].why);
     if (opts->values[RUN_REMASKING].given && info->sampler == DLLM_SAMPLER_LLADA &&
@@ -246,7 +247,7 @@ void run_settings(const struct opts *opts, const struct dllm_engine *engine, boo
         out->seed = (uint64_t)values[RUN_SEED].integer;
     if (values[RUN_REMASKING].given)
         out->remasking = given_remasking(opts);
-    else if (values[RUN_ENTROPY_BOUND].given)
+    else if (opts_in_force(opts, RUN_ENTROPY_BOUND))
         out->remasking = DLLM_REMASKING_ENTROPY;
     else if (compares_confidence(opts))
         out->remasking = DLLM_REMASKING_LOW_CONFIDENCE;

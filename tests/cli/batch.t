@@ -62,7 +62,7 @@ $ cat > in.jsonl <<'J'
 | 5 null the id must be a text or a whole number
 | 6 6 unknown field "thresold"; did you mean "threshold"?
 | 7 7 the field "steps" must be a number
-| 8 8 "threshold" needs a number above 0 and up to 1, not "2"
+| 8 8 "threshold" needs a number from 0 to 1, not "2"
 | 9 9 "top_p" has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use "temperature"
 | 10 10 the field "threads" holds for a whole batch: it belongs on the command line
 | 11 11 "prompt" and "tokens" exclude each other: the prompt comes from one place
@@ -92,6 +92,32 @@ $ printf '%s\n' '{"prompt": "x", "alg_temp": 1}' '{"prompt": "x", "alg_temp": 1,
 > dllm run --input in.jsonl --remasking random 2> /dev/null | sed 's/.*"error": //'
 | "\"alg_temp\" has no effect with --remasking random, which chooses positions without looking at confidence"}
 | "\"alg_temp\" has no effect with \"remasking\" random, which chooses positions without looking at confidence"}
+
+# A field that is off takes the place of the command line's option of that name and drops no other; one that
+# is not off drops what contradicts it, also where the command line says off.
+$ cat > in.jsonl <<'J'
+> {"prompt": "x", "top_p": 1, "alg_temp": 0, "cfg_scale": 0, "eos_policy": "none", "cache_refresh": 0}
+> {"prompt": "x", "threshold": 0}
+> {"prompt": "x", "threshold": 0, "factor": 0, "entropy_bound": 0.0, "steps": 2}
+> {"prompt": "x", "factor": 0.5}
+> {"prompt": "x", "entropy_bound": 2}
+> J
+> go() { dllm run --input in.jsonl -n 4 "$@" 2> /dev/null | python3 -c 'import json, sys
+> for line in sys.stdin:
+>     r = json.loads(line); s = r.get("settings")
+>     print(*(s[k] for k in ("remasking", "threshold", "factor", "entropy_bound", "top_p", "steps")) if s else [r["error"]])'; }
+> go -m "$models/dream-Q4_K_M.gguf" --threshold 0.5 --top-p 0.5 --factor 0; go --entropy-bound 1 --cfg-scale 1 --threshold 0 --alg-temp 0
+% python3
+| low_confidence 0.5 0.0 0.0 1.0 None
+| entropy 0.0 0.0 0.0 0.5 4
+| entropy 0.0 0.0 0.0 0.5 2
+| low_confidence 0.0 0.5 0.0 0.5 None
+| entropy 0.0 0.0 2.0 0.5 None
+| entropy 0.0 0.0 1.0 1.0 None
+| entropy 0.0 0.0 1.0 1.0 None
+| low_confidence 0.0 0.0 0.0 1.0 2
+| low_confidence 0.0 0.5 0.0 1.0 None
+| entropy 0.0 0.0 2.0 1.0 None
 
 # A false flag and an empty list hold against the command line's. A byte order mark and carriage returns are
 # no part of the requests. Files are not read for a line.

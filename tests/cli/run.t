@@ -102,6 +102,24 @@ $ for m in llada dream; do
 | schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
 |~ generated in * s: 2 steps of 2 computed, 2 forward passes, finish length
 
+# An option that is off is as good as left out, with every sampler and beside what it would contradict; only
+# defaults and presets give way to it.
+$ off="--top-k 0 --alg-temp 0. --threshold 0 --factor 0.0 --entropy-bound 0 --cfg-scale 0 --eos-policy none"
+> off="$off --cache-refresh 0 --prompt-refresh 0"
+> for m in llada dream; do for o in "--temperature 1" "--steps 3 --remasking random" "--early-commit" "--quality fast --steps 4" "--factor 0.5" "--entropy-bound 2"; do
+>   settings() { dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 8 --no-chat --json "$@" | grep -o '"settings.*"text"[^,]*'; }
+>   more=$off; case $o in --factor*) more=${off/--factor 0.0/};; --entropy*) more=${off/--entropy-bound 0/};; esac
+>   settings $o > a; settings $o $more --top-p 1 > b; cmp a b && cat a; done; done | wc -l
+| 12
+$ for o in "" "--threshold 0" "--factor 0" "--cache none --entropy-bound 0 --threshold 0"; do
+>   dllm run -m "$models/dream-Q4_K_M.gguf" hi -n 64 --quality fast --temperature 0 $o --verbose 2>&1 > /dev/null | sed -n 's/, temperature 0, seed 42//; s/^schedule: //p'; done
+> dllm run -m "$models/dream-Q4_K_M.gguf" hi -n 4 --top-p 1 --verbose 2>&1 > /dev/null | grep ^schedule
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.8, cache dual
+| 64 steps, blocks of 32, remasking entropy, cache dual
+| as many steps as it takes, blocks of 32, remasking low_confidence, threshold 0.8, cache dual
+| 64 steps, blocks of 32, remasking entropy
+| schedule: 4 steps, blocks of 4, remasking entropy, temperature 0.2, seed 42
+
 # Presets, and options that take their place in parts.
 $ for m in llada dream; do for q in exact balanced fast "fast --steps 4 --cache prefix" "fast --threshold 0.7 --cache none"; do
 >   dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 64 --temperature 0 --quality $q --verbose 2>&1 > /dev/null |

@@ -37,7 +37,7 @@ $ LC_ALL=C sed '0,/llada/s/llada/llama/' "$models/llada-Q4_K_M.gguf" > llama.ggu
 = 1
 
 # Options without effect on the model at hand.
-$ dllm run -m "$models/llada-Q4_K_M.gguf" hi --top-p 1
+$ dllm run -m "$models/llada-Q4_K_M.gguf" hi --top-p 0.9
 ! error: --top-p has no effect with this model (architecture llada): LLaDA's sampler has no top-p; use --temperature
 = 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi --eps 0.001
@@ -46,10 +46,10 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" hi --eps 0.001
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi --remasking entropy
 ! error: --remasking entropy is a rule of Dream's sampler; with this model (architecture llada) use low_confidence or random
 = 2
-$ dllm run -m "$models/dream-Q4_K_M.gguf" hi --cfg-scale 0
+$ dllm run -m "$models/dream-Q4_K_M.gguf" hi --cfg-scale 0.5
 ! error: --cfg-scale has no effect with this model (architecture dream): guidance is defined for LLaDA's sampler only
 = 2
-$ dllm run -m "$models/dream-Q4_K_M.gguf" hi --eos-policy none
+$ dllm run -m "$models/dream-Q4_K_M.gguf" hi --eos-policy defer
 ! error: --eos-policy has no effect with this model (architecture dream): end-token policies belong to LLaDA's sampler
 = 2
 

@@ -178,7 +178,7 @@ $ dllm run -m none.gguf hi -t 0
 ! error: --threads needs a whole number from 1 to 1024, not "0"
 = 2
 $ dllm run -m none.gguf hi --top-k -1
-! error: --top-k needs a whole number from 1 to 2147483647, not "-1"
+! error: --top-k needs a whole number from 0 to 2147483647, not "-1"
 = 2
 
 # Numbers: out of range, NaN, infinite, hexadecimal, with a decimal comma, empty, with blanks.
@@ -215,8 +215,8 @@ $ dllm run -m none.gguf hi --eps 0
 $ dllm run -m none.gguf hi --eps 1e-10
 ! error: --eps needs a number from 1e-09 to 0.999, not "1e-10"
 = 2
-$ dllm run -m none.gguf hi --threshold 0
-! error: --threshold needs a number above 0 and up to 1, not "0"
+$ dllm run -m none.gguf hi --threshold -0.1
+! error: --threshold needs a number from 0 to 1, not "-0.1"
 = 2
 
 # Choices, ids, flags, texts.
