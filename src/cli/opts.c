@@ -294,11 +294,17 @@ bool opts_in_force(const struct opts *opts, int index)
     return opts->values[index].given && !opts->values[index].off;
 }
 
+/* Whether a value can be one of two that may not come together. */
+static bool excludes(const struct opts *opts, int index)
+{
+    return opts_in_force(opts, index) && !opts->values[index].agrees;
+}
+
 static void check_pair(struct opts *opts, int first, int second, const char *why)
 {
     const struct opt *a = &opts->table->options[first], *b = &opts->table->options[second];
 
-    if (opts_in_force(opts, first) && opts_in_force(opts, second))
+    if (excludes(opts, first) && excludes(opts, second))
         opts_problem(opts, "%s%s and %s%s exclude each other: %s", dashes(a), a->name, dashes(b),
                      b->name, why);
 }
@@ -363,8 +369,8 @@ void opts_inherit(struct opts *opts, const struct opts *base)
     }
     for (int i = 0; i < opts->table->conflict_count; i++) {
         struct opt_conflict pair = opts->table->conflicts[i];
-        taken[pair.second] |= opts_in_force(opts, pair.first);
-        taken[pair.first] |= opts_in_force(opts, pair.second);
+        taken[pair.second] |= excludes(opts, pair.first);
+        taken[pair.first] |= excludes(opts, pair.second);
     }
     for (int i = 0; i < opts->table->count; i++)
         if (!taken[i] && base->values[i].given) {

@@ -44,6 +44,7 @@ struct opt {
     double least, most;
     const char *const *choices; /* ends in NULL */
     const char *off;            /* the number or choice that switches it off; NULL: none does */
+    const char *agrees;         /* the choice that no conflict concerns; NULL: they concern all */
 };
 
 /* Two options that may not come together, and why. */
@@ -72,6 +73,7 @@ struct opt_table {
 struct opt_value {
     int given;     /* how many times */
     bool off;      /* given as the value that switches the option off */
+    bool agrees;   /* given as the choice that no conflict concerns */
     bool borrowed; /* texts and ids belong to other options */
     bool denied;   /* not given, and not to be inherited either */
     const char *text;

@@ -186,5 +186,6 @@ bool opts_read_value(struct opts *opts, const struct opt *option, const char *te
     if (!read_kind(opts, option, text, out))
         return false;
     out->off = is_value(option, text, option->off);
+    out->agrees = is_value(option, text, option->agrees);
     return true;
 }

@@ -93,10 +93,13 @@ static const struct opt options[RUN_OPTIONS] = {
     [RUN_REMASKING] = {.name = "remasking",
                        .kind = OPT_CHOICE,
                        .choices = remasking_names,
+                       .agrees = "entropy", /* with entropy-bound */
                        .metavar = "RULE",
-                       .fallback = "low_confidence; dream without threshold or factor: entropy",
-                       .help = "which positions a step commits; topk_margin, entropy and origin "
-                               "are Dream's, maskgit_plus is its name of low_confidence"},
+                       .fallback = "low_confidence; with entropy-bound, and dream without "
+                                   "threshold or factor: entropy",
+                       .help = "which positions a step commits; topk_margin, origin and, without "
+                               "entropy-bound, entropy are Dream's, maskgit_plus is its name of "
+                               "low_confidence"},
     [RUN_TOP_P] = {.name = "top-p",
                    .kind = OPT_NUMBER,
                    .least = 0,

@@ -127,6 +127,21 @@ static int fail_effect(const char *option, const struct dllm_model_info *info, c
                     info->architecture, why);
 }
 
+static int check_llada_remasking(const struct opts *opts, const struct dllm_model_info *info)
+{
+    enum dllm_remasking remasking = given_remasking(opts);
+    bool entropy = remasking == DLLM_REMASKING_ENTROPY;
+
+    if (!opts->values[RUN_REMASKING].given || remasking == DLLM_REMASKING_LOW_CONFIDENCE ||
+        remasking == DLLM_REMASKING_RANDOM || (entropy && opts_in_force(opts, RUN_ENTROPY_BOUND)))
+        return CLI_OK;
+    return cli_fail(CLI_USAGE,
+                    "--remasking %s is a rule of Dream's sampler; with this model "
+                    "(architecture %s) use low_confidence or random%s",
+                    choices_of(RUN_REMASKING)[opts->values[RUN_REMASKING].choice],
+                    info->architecture, entropy ? ", or give --entropy-bound too" : "");
+}
+
 int run_check_effects(const struct opts *opts, const struct dllm_model_info *info)
 {
     static const struct {
@@ -141,20 +156,12 @@ int run_check_effects(const struct opts *opts, const struct dllm_model_info *inf
         {RUN_CFG_SCALE, DLLM_SAMPLER_DREAM, "guidance is defined for LLaDA's sampler only"},
         {RUN_EOS_POLICY, DLLM_SAMPLER_DREAM, "end-token policies belong to LLaDA's sampler"},
     };
-    enum dllm_remasking remasking = given_remasking(opts);
 
     for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
         if (opts_in_force(opts, effects[i].option) && effects[i].without == info->sampler)
             return fail_effect(run_option_table.options[effects[i].option].name, info,
                                effects[i].why);
-    if (opts->values[RUN_REMASKING].given && info->sampler == DLLM_SAMPLER_LLADA &&
-        remasking != DLLM_REMASKING_LOW_CONFIDENCE && remasking != DLLM_REMASKING_RANDOM)
-        return cli_fail(CLI_USAGE,
-                        "--remasking %s is a rule of Dream's sampler; with this model "
-                        "(architecture %s) use low_confidence or random",
-                        choices_of(RUN_REMASKING)[opts->values[RUN_REMASKING].choice],
-                        info->architecture);
-    return CLI_OK;
+    return info->sampler == DLLM_SAMPLER_LLADA ? check_llada_remasking(opts, info) : CLI_OK;
 }
 
 int run_open_engine(const struct opts *opts, struct reading *reading, struct dllm_engine **out)

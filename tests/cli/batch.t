@@ -100,13 +100,14 @@ $ cat > in.jsonl <<'J'
 > {"prompt": "x", "threshold": 0}
 > {"prompt": "x", "threshold": 0, "factor": 0, "entropy_bound": 0.0, "steps": 2}
 > {"prompt": "x", "factor": 0.5}
-> {"prompt": "x", "entropy_bound": 2}
+> {"prompt": "x", "entropy_bound": 2, "remasking": "entropy"}
 > J
 > go() { dllm run --input in.jsonl -n 4 "$@" 2> /dev/null | python3 -c 'import json, sys
 > for line in sys.stdin:
 >     r = json.loads(line); s = r.get("settings")
 >     print(*(s[k] for k in ("remasking", "threshold", "factor", "entropy_bound", "top_p", "steps")) if s else [r["error"]])'; }
-> go -m "$models/dream-Q4_K_M.gguf" --threshold 0.5 --top-p 0.5 --factor 0; go --entropy-bound 1 --cfg-scale 1 --threshold 0 --alg-temp 0
+> go -m "$models/dream-Q4_K_M.gguf" --threshold 0.5 --top-p 0.5 --factor 0
+> echo '{"prompt": "x", "remasking": "entropy"}' >> in.jsonl; go --entropy-bound 1 --cfg-scale 1 --threshold 0 --alg-temp 0
 % python3
 | low_confidence 0.5 0.0 0.0 1.0 None
 | entropy 0.0 0.0 0.0 0.5 4
@@ -118,6 +119,7 @@ $ cat > in.jsonl <<'J'
 | low_confidence 0.0 0.0 0.0 1.0 2
 | low_confidence 0.0 0.5 0.0 1.0 None
 | entropy 0.0 0.0 2.0 1.0 None
+| entropy 0.0 0.0 1.0 1.0 None
 
 # A false flag and an empty list hold against the command line's. A byte order mark and carriage returns are
 # no part of the requests. Files are not read for a line.

@@ -120,6 +120,12 @@ $ for o in "" "--threshold 0" "--factor 0" "--cache none --entropy-bound 0 --thr
 | 64 steps, blocks of 32, remasking entropy
 | schedule: 4 steps, blocks of 4, remasking entropy, temperature 0.2, seed 42
 
+# The rule that an entropy bound implies may be named.
+$ for m in llada dream; do
+>   dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 4 --entropy-bound 7 --remasking entropy --verbose 2>&1 > /dev/null | grep ^schedule; done
+| schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0, seed 42, entropy-bound 7
+| schedule: as many steps as it takes, blocks of 4, remasking entropy, temperature 0.2, seed 42, top-p 0.95, entropy-bound 7
+
 # Presets, and options that take their place in parts.
 $ for m in llada dream; do for q in exact balanced fast "fast --steps 4 --cache prefix" "fast --threshold 0.7 --cache none"; do
 >   dllm run -m "$models/$m-Q4_K_M.gguf" hi -n 64 --temperature 0 --quality $q --verbose 2>&1 > /dev/null |

@@ -44,7 +44,7 @@ $ dllm run -m "$models/llada-Q4_K_M.gguf" hi --eps 0.001
 ! error: --eps has no effect with this model (architecture llada): LLaDA's schedule shares masks out evenly
 = 2
 $ dllm run -m "$models/llada-Q4_K_M.gguf" hi --remasking entropy
-! error: --remasking entropy is a rule of Dream's sampler; with this model (architecture llada) use low_confidence or random
+! error: --remasking entropy is a rule of Dream's sampler; with this model (architecture llada) use low_confidence or random, or give --entropy-bound too
 = 2
 $ dllm run -m "$models/dream-Q4_K_M.gguf" hi --cfg-scale 0.5
 ! error: --cfg-scale has no effect with this model (architecture dream): guidance is defined for LLaDA's sampler only

@@ -312,7 +312,7 @@ $ dllm run -m none.gguf hi --threshold 0.9 --steps 8
 $ dllm run -m none.gguf hi --entropy-bound 0.1 --factor 1
 ! error: --factor and --entropy-bound exclude each other: both decide how many positions a step commits
 = 2
-$ dllm run -m none.gguf hi --entropy-bound 0.1 --remasking entropy
+$ dllm run -m none.gguf hi --entropy-bound 0.1 --remasking low_confidence
 ! error: --entropy-bound and --remasking exclude each other: the bound orders positions by entropy itself, as --remasking entropy does; leave --remasking out
 = 2
 $ dllm run -m none.gguf hi --early-commit --threshold 0.9
