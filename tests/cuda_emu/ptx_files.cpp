@@ -101,7 +101,7 @@ void load_programs(const char *folder)
     if (directory)
         closedir(directory);
     if (texts.empty())
-        die("EMU_PTX=%s: no kernels there; make ptx", folder);
+        die("EMU_PTX=%s: no kernels there; make check-ptx makes them", folder);
 }
 
 Kernel *find_kernel(const std::string &name)
