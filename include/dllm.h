@@ -172,9 +172,9 @@ DLLM_API void dllm_file_close(struct dllm_file *file);
 DLLM_API const char *dllm_path_at(const void *address);
 
 /* Looks into the first bytes of a model that is not there as a whole; a megabyte
- * is enough. DLLM_OK unless they show that this build cannot run it: DLLM_ERROR_FORMAT if they
- * are no GGUF file's, DLLM_ERROR_UNSUPPORTED if its version or architecture is not built in. name
- * stands for the path in messages. */
+ * is enough. DLLM_OK unless they show that this build cannot run it, so for too few bytes to tell,
+ * or none: DLLM_ERROR_FORMAT if they are no GGUF file's, DLLM_ERROR_UNSUPPORTED if its version or
+ * architecture is not built in. name stands for the path in messages. */
 DLLM_API enum dllm_status dllm_check_start(const char *name, const void *bytes, size_t size,
                                            struct dllm_error *error);
 

@@ -95,17 +95,27 @@ static enum dllm_status fail_version(struct gguf_parser *parser, uint32_t versio
                      version, version > 3 ? " or a newer dllm" : "");
 }
 
-enum dllm_status gguf_read_magic(struct gguf_parser *parser)
+enum dllm_status gguf_check_magic(struct gguf_parser *parser)
 {
     struct dllm_file *file = parser->file;
 
+    if (file->size == 0)
+        return DLLM_OK;
     if (memcmp(file->data, magic, (size_t)MIN(file->size, 4)) != 0)
         return fail_magic(parser);
-    if (file->size < GGUF_HEADER_BYTES)
-        return gguf_fail_cut(parser, "the header", GGUF_HEADER_BYTES);
-    cursor_take(&parser->cursor, 4);
-    cursor_u32(&parser->cursor, &file->version);
+    if (file->size < 8)
+        return DLLM_OK;
+    file->version = load_u32(file->data + 4);
     if (file->version != 2 && file->version != 3)
         return fail_version(parser, file->version);
+    return DLLM_OK;
+}
+
+enum dllm_status gguf_read_magic(struct gguf_parser *parser)
+{
+    TRY(gguf_check_magic(parser));
+    if (parser->file->size < GGUF_HEADER_BYTES)
+        return gguf_fail_cut(parser, "the header", GGUF_HEADER_BYTES);
+    cursor_take(&parser->cursor, 8);
     return DLLM_OK;
 }

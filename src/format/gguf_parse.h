@@ -73,8 +73,11 @@ const char *gguf_show_missing(uint64_t missing, char *out);
 enum dllm_status gguf_grow(void **records, size_t count, size_t record_bytes,
                            struct dllm_error *error);
 
-/* Reads magic and version (gguf_magic.c); says what a file is that is no GGUF
- * file. */
+/* Looks at magic and version, as far as they are there (gguf_magic.c); says what a file is
+ * that is no GGUF file. */
+enum dllm_status gguf_check_magic(struct gguf_parser *parser);
+
+/* The same of a whole file, and passes over them. */
 enum dllm_status gguf_read_magic(struct gguf_parser *parser);
 
 /* Reads one key entry. (gguf_keys.c) */

@@ -10,7 +10,7 @@ static void find_string(struct gguf_parser *parser, const char *key, struct dllm
 {
     struct dllm_key entry;
 
-    if (!cursor_u64(&parser->cursor, &parser->tensor_count) ||
+    if (!cursor_take(&parser->cursor, 8) || !cursor_u64(&parser->cursor, &parser->tensor_count) ||
         !cursor_u64(&parser->cursor, &parser->key_count))
         return;
     for (uint64_t i = 0; i < parser->key_count; i++) {
@@ -34,7 +34,7 @@ enum dllm_status gguf_peek_string(const char *name, const void *data, uint64_t s
         .file = &file, .cursor = {data, size, 0}, .error = error, .entry_kind = "header"};
 
     *out = (struct dllm_string){NULL, 0};
-    TRY(gguf_read_magic(&parser));
+    TRY(gguf_check_magic(&parser));
     parser.error = &unused;
     find_string(&parser, key, out);
     return DLLM_OK;

@@ -150,7 +150,7 @@ static void parts_come_together(void **state)
                         "it has no GGUF file for Q8_0; it has Q4_K_M, d/n-00001-of-0002.gguf");
 }
 
-/* The first bytes decide; where they end before the key, nothing is said. */
+/* The first bytes decide; where they end before they tell, nothing is said. */
 static void the_start_of_a_file_tells_its_architecture(void **state)
 {
     static const char start[] = "GGUF\3\0\0\0"
@@ -160,11 +160,15 @@ static void the_start_of_a_file_tells_its_architecture(void **state)
     struct dllm_error error;
 
     (void)state;
-    for (size_t size = 24; size < sizeof start - 1; size++)
+    assert_int_equal(dllm_check_start("x", NULL, 0, &error), DLLM_OK);
+    for (size_t size = 0; size < sizeof start - 1; size++)
         assert_int_equal(dllm_check_start("x", start, size, &error), DLLM_OK);
     assert_int_equal(dllm_check_start("x", start, sizeof start - 1, &error),
                      DLLM_ERROR_UNSUPPORTED);
     assert_int_equal(dllm_check_start("x", "<html>", 6, &error), DLLM_ERROR_FORMAT);
+    assert_int_equal(dllm_check_start("x", "GO", 2, &error), DLLM_ERROR_FORMAT);
+    assert_int_equal(dllm_check_start("x", "GGUF\x09\0\0", 7, &error), DLLM_OK);
+    assert_int_equal(dllm_check_start("x", "GGUF\x09\0\0\0", 8, &error), DLLM_ERROR_UNSUPPORTED);
 }
 
 int main(void)
