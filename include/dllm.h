@@ -629,7 +629,7 @@ DLLM_API void dllm_result_free(struct dllm_result *result);
 typedef int dllm_score_callback(void *context, int done, int samples);
 
 struct dllm_score_options {
-    int samples;      /* of the estimate, at least 1 */
+    int samples;      /* of the estimate, 1 to 1,000,000 */
     int batch;        /* samples whose numbers of masks are spread evenly; at least 1 */
     double cfg_scale; /* from 0, which is off */
     uint64_t seed;

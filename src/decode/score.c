@@ -18,6 +18,9 @@
  * (batch, 0). */
 enum { DRAW_ORDER = 0, DRAW_FIRST = 1 };
 
+/* So that sums of counts fit in an int, means in memory. */
+enum { SAMPLES_MOST = 1000000 };
+
 struct run {
     const struct score_model *model;
     const struct dllm_score_query *query;
@@ -74,9 +77,10 @@ static enum dllm_status check_empty_prompt(const struct score_model *model,
 enum dllm_status score_check(const struct score_model *model, const struct dllm_score_query *query,
                              const struct dllm_score_options *options, struct dllm_error *error)
 {
-    if (options->samples < 1)
+    if (options->samples < 1 || options->samples > SAMPLES_MOST)
         return status_fail(error, DLLM_ERROR_USAGE,
-                           "samples is %d; a number of at least 1 was expected", options->samples);
+                           "samples is %d; a number from 1 to %d was expected", options->samples,
+                           SAMPLES_MOST);
     if (options->batch < 1)
         return status_fail(error, DLLM_ERROR_USAGE,
                            "batch is %d; a number of at least 1 was expected", options->batch);

@@ -263,6 +263,8 @@ static void test_refused(void **state)
     bench.query.answer_count = 1;
     bench.options.samples = 0;
     assert_refused(&bench, DLLM_ERROR_USAGE, "samples is 0");
+    bench.options.samples = INT32_MAX;
+    assert_refused(&bench, DLLM_ERROR_USAGE, "samples is 2147483647; a number from 1 to 1000000");
     bench.options.samples = 128;
     bench.options.batch = 0;
     assert_refused(&bench, DLLM_ERROR_USAGE, "batch is 0");
@@ -284,7 +286,7 @@ static void test_refused(void **state)
     bench.options.context = &done;
     assert_refused(&bench, DLLM_INTERRUPTED, "");
     assert_int_equal(done, 32);
-    bench.options = (struct dllm_score_options){.samples = 3, .batch = 16};
+    bench.options = (struct dllm_score_options){.samples = 3, .batch = INT32_MAX};
     bench_run(&bench);
     assert_true(isnan(bench.result.standard_error));
 }
