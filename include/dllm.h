@@ -630,7 +630,9 @@ typedef int dllm_score_callback(void *context, int done, int samples);
 
 struct dllm_score_options {
     int samples;      /* of the estimate, 1 to 1,000,000 */
-    int batch;        /* samples whose numbers of masks are spread evenly; at least 1 */
+    int batch;        /* samples whose numbers of masks are spread evenly; at least 1. As in the
+                         published code even batches are biased, most so for short answers
+                         (docs/scoring.md), and standard_error does not show it; odd ones not */
     double cfg_scale; /* from 0, which is off */
     uint64_t seed;
     bool allow_long;                 /* permit more ids than the model's context length */

@@ -54,7 +54,8 @@ static const struct opt options[SCORE_OPTIONS] = {
                      .high = MOST,
                      .metavar = "N",
                      .fallback = "16",
-                     .help = "samples whose numbers of masks are spread evenly"},
+                     .help = "samples whose numbers of masks are spread evenly; without bias "
+                             "where odd"},
     [SCORE_CFG_SCALE] = {.name = "cfg-scale",
                          .kind = OPT_NUMBER,
                          .least = 0,

@@ -26,11 +26,13 @@ $ for m in llada-Q4_K_M dream-Q4_K_M; do
 | True 1 5 1 None
 
 # Without a prompt: every set of masks by hand, from the scores of a canvas that is the answer alone; a single sample is
-# one of them. Where the file asks for the token that begins a text, that is the prompt.
+# one of them, a million by odd batches their mean, by even ones as far from it as their spread is from even
+# (docs/scoring.md). Where the file asks for the token that begins a text, that is the prompt.
 $ none() { dllm score --no-chat --prompt "" "$@"; }
 > for seed in $(seq 12); do none --answer 85 --samples 1 --seed $seed; done > a
 > for canvas in 1146,53 56,1146 1146,1146; do dllm logits --tokens $canvas --out l; cat l; done > l3
 > none --answer-tokens 56,53 --json > s
+> for batch in 16 15 1; do none --answer 85 --samples 1000000 --batch $batch --json; done > m
 > python3 - <<'PY'
 > import array, json, math
 > l = array.array("f", open("l3", "rb").read())
@@ -41,6 +43,10 @@ $ none() { dllm score --no-chat --prompt "" "$@"; }
 > print(all(abs(sets[i] - float(line)) < 2e-5 for i, line in zip(found, open("a"))), sorted(set(found)))
 > whole, r = (sets[0] + sets[1]) / 4 + sets[2] / 2, json.load(open("s"))
 > print(abs(r["log_likelihood"] - whole) < 4 * r["standard_error"] < 4, r["forwards"])
+> even, *odd = [json.loads(line) for line in open("m")]
+> near = lambda r, value: abs(r["log_likelihood"] - value) < 4 * r["standard_error"] < 0.03
+> print(near(even, (sets[0] + sets[1]) / 2 * 7 / 16 + sets[2] * 9 / 16), near(even, whole), [near(r, whole) for r in odd])
+> print("%.3f" % whole, ["%.3f %.3f" % (r["log_likelihood"], r["standard_error"]) for r in [even] + odd])
 > PY
 > none --answer 85; none --answer-tokens 56,53
 > none -m "$models/llada-Q4_K_M.gguf" --answer 85 | cmp - <(dllm score -m "$models/llada-Q4_K_M.gguf" --prompt-tokens 956 --answer 85)
@@ -51,6 +57,8 @@ $ none() { dllm score --no-chat --prompt "" "$@"; }
 % python3
 | True [0, 1, 2]
 | True 3
+| True False [True, True]
+| -25.320 ['-25.101 0.006', '-25.312 0.007', '-25.305 0.007']
 | -25.101730
 | -25.101730
 | "log_likelihood": -25.10173

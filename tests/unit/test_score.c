@@ -90,6 +90,36 @@ static void test_mask_counts(void **state)
     }
 }
 
+/* How many of the batches that begin with 1 to `tokens` masks' samples mask so many. */
+static int masked(int tokens, int batch, int number)
+{
+    int counts[17], found = 0;
+
+    for (int first = 1; first <= tokens; first++) {
+        score_mask_counts(first, tokens, batch, counts);
+        for (int i = 0; i < batch; i++)
+            found += counts[i] == number;
+    }
+    return found;
+}
+
+/* Odd batches have each number of masks as often as any other. Even ones, as published, have
+ * even numbers more often in answers of few tokens, but not where these are a multiple of them. */
+static void test_spread(void **state)
+{
+    static const int odd[] = {1, 3, 7, 15, 17};
+
+    (void)state;
+    for (int tokens = 1; tokens <= 40; tokens++)
+        for (int number = 1; number <= tokens; number++)
+            for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+                assert_int_equal(masked(tokens, odd[i], number), odd[i]);
+    assert_int_equal(masked(2, 16, 1), 14);
+    assert_int_equal(masked(2, 16, 2), 18);
+    for (int number = 1; number <= 48; number++)
+        assert_int_equal(masked(48, 16, number), 16);
+}
+
 /* Every canvas that the estimator asks for, checked as it comes. */
 struct watcher {
     const struct dllm_score_query *query;
@@ -294,9 +324,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published), cmocka_unit_test(test_mask_counts),
-        cmocka_unit_test(test_canvases),  cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_mask_sets), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_published),     cmocka_unit_test(test_mask_counts),
+        cmocka_unit_test(test_spread),        cmocka_unit_test(test_canvases),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_mask_sets),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
