@@ -525,7 +525,7 @@ struct dllm_generate_options {
     bool allow_long;                 /* permit a canvas longer than the model's context length */
     const int32_t *suffix;           /* [suffix_count] ids after the generated region */
     size_t suffix_count;
-    const struct dllm_string *stop; /* [stop_count]: the answer ends before the first of these */
+    const struct dllm_string *stop; /* [stop_count], none empty: the answer ends before the first */
     size_t stop_count;
     dllm_step_callback *on_step; /* may be NULL */
     void *context;

@@ -190,6 +190,19 @@ static enum dllm_status check_windows(const struct dllm_generate_options *option
                        "in one block (give a block_length below max_tokens)", error);
 }
 
+/* An empty one stands before everything: there would be no answer. */
+static enum dllm_status check_stop(const struct dllm_generate_options *options,
+                                   struct dllm_error *error)
+{
+    for (size_t i = 0; i < options->stop_count; i++)
+        if (options->stop[i].size == 0)
+            return status_fail(error, DLLM_ERROR_USAGE,
+                               "stop string %zu is empty; at least one byte was expected: leave it "
+                               "out",
+                               i);
+    return DLLM_OK;
+}
+
 enum dllm_status denoise_check(const struct denoise_model *model,
                                const struct dllm_generate_options *options,
                                struct dllm_error *error)
@@ -200,6 +213,7 @@ enum dllm_status denoise_check(const struct denoise_model *model,
     else
         TRY(check_llada(model, options, error));
     TRY(check_windows(options, error));
+    TRY(check_stop(options, error));
     TRY(refuse_idle(options->early_commit && (options->remasking == DLLM_REMASKING_RANDOM ||
                                               options->remasking == DLLM_REMASKING_ORIGIN),
                     "early_commit",

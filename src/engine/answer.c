@@ -10,9 +10,7 @@ static size_t find_stop(const struct answer_source *source, const struct dllm_te
 
     for (size_t i = 0; i < source->stop_count; i++) {
         const struct dllm_string *stop = &source->stop[i];
-        const char *at = stop->size && text->size
-                             ? memmem(text->data, text->size, stop->data, stop->size)
-                             : NULL;
+        const char *at = text->size ? memmem(text->data, text->size, stop->data, stop->size) : NULL;
         if (at && (size_t)(at - text->data) < first)
             first = (size_t)(at - text->data);
     }

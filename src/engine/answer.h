@@ -10,7 +10,7 @@ struct answer_source {
     const struct denoise_model *model;
     const int32_t *region; /* [count] */
     int count;
-    const struct dllm_string *stop; /* [stop_count] */
+    const struct dllm_string *stop; /* [stop_count], none empty */
     size_t stop_count;
 };
 

@@ -144,6 +144,21 @@ static void test_idle_with_dream(void **state)
     accepted();
 }
 
+/* Would break: a stop string that can stop nothing. */
+static void test_stop_strings(void **state)
+{
+    static const struct dllm_string stop[] = {{"x", 1}, {"", 0}};
+
+    (void)state;
+    begin(false);
+    options.stop = stop;
+    options.stop_count = 1;
+    accepted();
+    options.stop = stop;
+    options.stop_count = 2;
+    refused("stop string 1 is empty", "leave it out");
+}
+
 /* Would break: two rules for one count, a threshold for confidences that are
  * no probabilities, steps that nothing counts. */
 static void test_threshold_and_factor(void **state)
@@ -243,13 +258,10 @@ static void test_caches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_steps_and_blocks),
-        cmocka_unit_test(test_idle_with_llada),
-        cmocka_unit_test(test_idle_with_dream),
-        cmocka_unit_test(test_threshold_and_factor),
-        cmocka_unit_test(test_entropy_bound),
-        cmocka_unit_test(test_early_commit),
+        cmocka_unit_test(test_ranges),          cmocka_unit_test(test_steps_and_blocks),
+        cmocka_unit_test(test_idle_with_llada), cmocka_unit_test(test_idle_with_dream),
+        cmocka_unit_test(test_stop_strings),    cmocka_unit_test(test_threshold_and_factor),
+        cmocka_unit_test(test_entropy_bound),   cmocka_unit_test(test_early_commit),
         cmocka_unit_test(test_caches),
     };
 
