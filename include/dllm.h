@@ -346,7 +346,7 @@ enum dllm_encode_flags {
 /* Text to ids; user-defined strings always become their ids. The begin-of-text
  * id comes first where the file asks for it. Any bytes are a text; an empty one gives no ids of its
  * own. flags: bits of dllm_encode_flags, or 0. DLLM_ERROR_FORMAT for a byte that the vocabulary has
- * no token for, DLLM_ERROR_USAGE for a word of 2 GiB. */
+ * no token for, DLLM_ERROR_USAGE for a word of 2 GiB and for other flags. */
 DLLM_API enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_string text,
                                       unsigned flags, struct dllm_ids *out,
                                       struct dllm_error *error);

@@ -1,6 +1,14 @@
 /* engine_text.c: text to ids and back for a loaded model. */
 #include "engine.h"
 
+static enum dllm_status check_flags(unsigned flags, struct dllm_error *error)
+{
+    if (!(flags & ~(unsigned)(DLLM_ENCODE_SPECIAL | DLLM_ENCODE_NO_BOS)))
+        return DLLM_OK;
+    return status_fail(error, DLLM_ERROR_USAGE,
+                       "the flags are 0x%x; 0, or bits of dllm_encode_flags, were expected", flags);
+}
+
 enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_string text,
                              unsigned flags, struct dllm_ids *out, struct dllm_error *error)
 {
@@ -8,6 +16,7 @@ enum dllm_status dllm_encode(const struct dllm_engine *engine, struct dllm_strin
     enum dllm_status status;
 
     *out = (struct dllm_ids){0};
+    TRY(check_flags(flags, error));
     if (specials->add_bos && specials->bos_id >= 0 && !(flags & DLLM_ENCODE_NO_BOS))
         TRY(tokenizer_append(specials->bos_id, out, error));
     TRY_GOTO(tokenizer_encode(engine->tokenizer, text, flags & DLLM_ENCODE_SPECIAL, out, error));

@@ -91,6 +91,9 @@ static void test_vocabulary_only(void **state)
     assert_int_equal(ids.ids[1], 'a');
     assert_int_equal(ids.ids[2], 257);
     dllm_ids_free(&ids);
+    assert_int_equal(dllm_encode(engine, string_of("a"), 4, &ids, &error), DLLM_ERROR_USAGE);
+    assert_null(ids.ids);
+    assert_non_null(strstr(error.message, "the flags are 0x4"));
     assert_int_equal(dllm_encode_chat(engine, NULL, 0, false, &ids, &error),
                      DLLM_ERROR_UNSUPPORTED);
     assert_int_equal(dllm_session_create(engine, &session, &error), DLLM_ERROR_USAGE);
