@@ -295,8 +295,8 @@ DLLM_API void dllm_engine_close(struct dllm_engine *engine);
 enum dllm_sampler { DLLM_SAMPLER_LLADA = 0, DLLM_SAMPLER_DREAM };
 
 /* What was loaded. Strings live as long as the engine. An id is -1 and a
- * number 0 where the file has none (with vocab_only all shapes are 0, sampler, shift_logits and
- * what computes are not known: 0, false and "none"). */
+ * number 0 where the file has none. With vocab_only vocab is the tokenizer's; the other shapes are
+ * 0, sampler, shift_logits and what computes are not known: 0, false and "none". */
 struct dllm_model_info {
     const char *name;
     const char *architecture;

@@ -47,6 +47,7 @@ void dllm_engine_info(const struct dllm_engine *engine, struct dllm_model_info *
         .name = engine->name,
         .architecture = engine->architecture,
         .quantization = engine->quantization,
+        .vocab = (int)tokenizer_size(engine->tokenizer),
         .mask_id = engine->specials.mask_id,
         .eos_id = engine->specials.eos_id,
         .eot_id = engine->specials.eot_id,

@@ -83,7 +83,8 @@ static void test_vocabulary_only(void **state)
     dllm_engine_info(engine, &info);
     assert_string_equal(info.architecture, "qwen2");
     assert_false(info.has_chat);
-    assert_int_equal(info.vocab, 0);
+    assert_int_equal(info.vocab, 259);
+    assert_int_equal(info.layers, 0);
     assert_int_equal(dllm_encode(engine, string_of("a<|im_end|>"), DLLM_ENCODE_SPECIAL, &ids, NULL),
                      DLLM_OK);
     assert_int_equal(ids.count, 3);
