@@ -5,6 +5,14 @@
 
 static enum dllm_status check_rows(const struct dllm_logits_query *query, struct dllm_error *error)
 {
+    if (query->row_count == 0)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "no rows were asked for; expected at least one");
+    if (query->row_count > query->count)
+        return status_fail(error, DLLM_ERROR_USAGE,
+                           "%zu rows were asked for, but there are %zu ids; no more rows than ids "
+                           "were expected",
+                           query->row_count, query->count);
     for (size_t i = 0; i < query->row_count; i++)
         if (query->rows[i] < 0 || (size_t)query->rows[i] >= query->count ||
             (i && query->rows[i] <= query->rows[i - 1]))
@@ -12,9 +20,7 @@ static enum dllm_status check_rows(const struct dllm_logits_query *query, struct
                                "row %d (entry %zu of the rows) is out of order or range; ascending "
                                "rows from 0 to %zu were expected",
                                (int)query->rows[i], i, query->count - 1);
-    if (query->row_count)
-        return DLLM_OK;
-    return status_fail(error, DLLM_ERROR_USAGE, "no rows were asked for; expected at least one");
+    return DLLM_OK;
 }
 
 static enum dllm_status check_query(const struct dllm_session *session,

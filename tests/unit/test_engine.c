@@ -292,6 +292,7 @@ static void test_logits_usage(void **state)
     int32_t *long_ids = calloc(2049, sizeof *long_ids), zero = 0;
     float logits[2 * VOCAB];
     struct dllm_session *session;
+    struct dllm_error error;
 
     (void)state;
     assert_int_equal(dllm_session_create(engine, &session, NULL), DLLM_OK);
@@ -301,6 +302,10 @@ static void test_logits_usage(void **state)
     assert_int_equal(dllm_logits(session, ids, 2, outside, 1, false, logits, NULL),
                      DLLM_ERROR_USAGE);
     assert_int_equal(dllm_logits(session, ids, 2, &zero, 0, false, logits, NULL), DLLM_ERROR_USAGE);
+    /* Too many rows are not read. */
+    assert_int_equal(dllm_logits(session, ids, 2, NULL, 3, false, logits, &error),
+                     DLLM_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "3 rows were asked for, but there are 2 ids"));
     assert_int_equal(dllm_logits(session, ids, 0, &zero, 1, false, logits, NULL), DLLM_ERROR_USAGE);
     assert_int_equal(dllm_logits(session, long_ids, 2049, &zero, 1, false, logits, NULL),
                      DLLM_ERROR_USAGE);
