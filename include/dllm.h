@@ -10,7 +10,8 @@
  * destroys or frees. Sessions of one engine take turns, pass by pass, at its threads;
  * dllm_session_create_apart says who does not. Callbacks come on the thread of the call
  * that they were given to, but for dllm_read_callback; they may call the library,
- * though not with the session at work, unless they say otherwise.
+ * though not with the session at work, unless they say otherwise. Threads of the library (a GPU's
+ * driver has its own) block all signals but those that their own faults raise.
  *
  * Errors: every function that can fail returns a dllm_status and, when the caller
  * passes an error record (NULL: none), fills in a message that says what is wrong, what was

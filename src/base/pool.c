@@ -14,10 +14,9 @@
 #include "pool.h"
 
 #include "machine.h"
+#include "thread.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* Long enough to bridge the few microseconds between two operations of a
@@ -123,7 +122,7 @@ static enum dllm_status start_worker(struct pool *pool, struct dllm_error *error
     if (!start)
         return status_no_memory(error, sizeof *start);
     *start = (struct worker_start){pool, pool->started + 1};
-    if (pthread_create(&pool->workers[pool->started], NULL, worker_main, start) != 0) {
+    if (!thread_start(&pool->workers[pool->started], worker_main, start)) {
         free(start);
         return status_fail(error, DLLM_ERROR_MEMORY,
                            "only %d of %d threads could be started; use fewer (--threads)",

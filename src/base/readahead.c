@@ -1,9 +1,9 @@
 /* readahead.c: one portion is asked for while the one before it is waited for. */
 #include "readahead.h"
 
-#include <pthread.h>
+#include "thread.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -109,7 +109,7 @@ struct readahead *readahead_start(const struct readahead_range *ranges, size_t c
     memcpy(readahead->ranges, ranges, count * sizeof *ranges);
     for (size_t i = 0; i < count; i++)
         readahead->bytes += ranges[i].size;
-    if (pthread_create(&readahead->thread, NULL, run, readahead) == 0)
+    if (thread_start(&readahead->thread, run, readahead))
         return readahead;
     free(readahead);
     return NULL;

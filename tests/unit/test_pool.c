@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -173,6 +174,42 @@ static void test_delays(void **state)
     free(tally);
 }
 
+struct masks {
+    atomic_int begun;
+    sigset_t of[2]; /* [worker] */
+};
+
+/* Waits for the other worker, so that each runs one item. */
+static void read_mask(void *context, int item, int worker)
+{
+    struct masks *masks = context;
+
+    (void)item;
+    atomic_fetch_add(&masks->begun, 1);
+    while (atomic_load(&masks->begun) < 2)
+        sched_yield();
+    pthread_sigmask(SIG_BLOCK, NULL, &masks->of[worker]);
+}
+
+/* Breaks if a program's handler can run on a worker, a worker's fault is not seen, or the
+ * caller is left with another mask than it had. */
+static void test_signals_are_blocked(void **state)
+{
+    struct masks masks = {0};
+    struct pool *pool;
+
+    (void)state;
+    assert_int_equal(pool_create(2, &pool, NULL), DLLM_OK);
+    pool_run(pool, 2, read_mask, &masks);
+    for (int sent = SIGHUP; sent <= SIGTERM; sent++)
+        assert_int_equal(sigismember(&masks.of[0], sent), 0);
+    assert_int_equal(sigismember(&masks.of[1], SIGUSR1), 1);
+    assert_int_equal(sigismember(&masks.of[1], SIGINT), 1);
+    assert_int_equal(sigismember(&masks.of[1], SIGBUS), 0);
+    assert_int_equal(sigismember(&masks.of[1], SIGSEGV), 0);
+    pool_destroy(pool);
+}
+
 /* Processor time of the process, seconds. */
 static double processor_seconds(void)
 {
@@ -209,7 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_item_once),     cmocka_unit_test(test_callers_queue_up),
         cmocka_unit_test(test_stalled_worker),     cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_idle_workers_sleep),
+        cmocka_unit_test(test_idle_workers_sleep), cmocka_unit_test(test_signals_are_blocked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
