@@ -64,7 +64,10 @@ struct dllm_error {
     char message[1000];
 };
 
-/* Version of the library, such as "0.1.0". Static storage. */
+/* Version of this header, for #if, and of the library, such as "0.1.0". Static storage. */
+#define DLLM_VERSION_MAJOR 0
+#define DLLM_VERSION_MINOR 1
+#define DLLM_VERSION_PATCH 0
 DLLM_API const char *dllm_version(void);
 
 /* -------------------------------------------------------------- strings --- */

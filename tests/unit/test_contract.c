@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -52,6 +53,17 @@ static void expect_empty(const struct dllm_result *result)
     const struct dllm_result empty = {0};
 
     assert_memory_equal(result, &empty, sizeof empty);
+}
+
+/* A program can ask at compile time what dllm_version says at run time. */
+static void test_version(void **state)
+{
+    char version[40];
+
+    (void)state;
+    snprintf(version, sizeof version, "%d.%d.%d", DLLM_VERSION_MAJOR, DLLM_VERSION_MINOR,
+             DLLM_VERSION_PATCH);
+    assert_string_equal(dllm_version(), version);
 }
 
 /* Records that hold something else before. */
@@ -169,6 +181,7 @@ static void test_callback_may_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_version),
         cmocka_unit_test(test_nothing_left_to_free),
         cmocka_unit_test(test_session_goes_on_after_errors),
         cmocka_unit_test(test_empty_arrays_may_be_null),
