@@ -11,7 +11,10 @@
  * dllm_session_create_apart says who does not. Callbacks come on the thread of the call
  * that they were given to, but for dllm_read_callback; they may call the library,
  * though not with the session at work, unless they say otherwise. Threads of the library (a GPU's
- * driver has its own) block all signals but those that their own faults raise.
+ * driver has its own) block all signals but those that their own faults raise. A thread that
+ * calls needs a stack of 64 KiB, and rounds to nearest as programs do by default: results are not
+ * the same otherwise. After fork the child has none of the library's threads: it may call exec,
+ * but nothing here with what was opened before, dllm_engine_close included.
  *
  * Errors: every function that can fail returns a dllm_status and, when the caller
  * passes an error record (NULL: none), fills in a message that says what is wrong, what was
@@ -23,7 +26,8 @@
  *
  * Pointers may not be NULL and texts (const char *) end in NUL unless it says otherwise; an
  * array of no elements may be NULL. Lengths and positions count tokens, sizes bytes; token ids
- * are those of the model's vocabulary, from 0 to dllm_model_info's vocab - 1.
+ * are those of the model's vocabulary, from 0 to dllm_model_info's vocab - 1. A canvas has at most
+ * 4,194,304 positions.
  */
 #ifndef DLLM_H
 #define DLLM_H

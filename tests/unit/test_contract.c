@@ -3,16 +3,19 @@
  *
  * What would break: a failed call that leaves something to free or a session that is of no use
  * afterwards; an array of no elements that may not be NULL; a callback that waits for ever when it
- * calls the library; an error record that must be there.
+ * calls the library; an error record that must be there; a call that needs more stack than is
+ * said; a version in the header that is another one than the library's.
  */
 #include "dllm.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -178,6 +181,59 @@ static void test_callback_may_call(void **state)
     dllm_result_free(&result);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these take more */
+/* What no frame is large enough to leap over lies below the stack. */
+enum { STACK_BYTES = 64 << 10, GUARD_BYTES = 1 << 20 };
+
+static void *use_all(void *context)
+{
+    const struct dllm_engine_options options = {.model_path = DLLM_DEMO_MODEL, .threads = 1};
+    const struct dllm_string text = {"What is 27 + 58?", 16};
+    struct dllm_score_options score_options;
+    struct dllm_score_query query;
+    struct dllm_likelihood likelihood;
+    struct fixture own;
+    struct dllm_result result;
+    struct dllm_ids ids;
+
+    (void)context;
+    assert_int_equal(dllm_engine_open(&options, &own.engine, NULL), DLLM_OK);
+    assert_int_equal(dllm_session_create(own.engine, &own.session, NULL), DLLM_OK);
+    assert_int_equal(dllm_encode(own.engine, text, 0, &ids, NULL), DLLM_OK);
+    dllm_generate_defaults(own.engine, false, &own.options);
+    assert_int_equal(dllm_generate(own.session, ids.ids, ids.count, &own.options, &result, NULL),
+                     DLLM_OK);
+    dllm_score_defaults(&score_options);
+    query = (struct dllm_score_query){ids.ids, ids.count, ids.ids, ids.count};
+    assert_int_equal(dllm_score(own.session, &query, &score_options, &likelihood, NULL), DLLM_OK);
+    assert_true(dllm_engine_ceiling(own.engine, true) >= 0);
+    dllm_result_free(&result);
+    dllm_ids_free(&ids);
+    dllm_session_destroy(own.session);
+    dllm_engine_close(own.engine);
+    return NULL;
+}
+
+/* Crashes if a call on the only thread of an engine needs more stack than is said. */
+static void test_small_stack(void **state)
+{
+    char *memory =
+        mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    (void)state;
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE), 0);
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstack(&attributes, memory + GUARD_BYTES, STACK_BYTES), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, use_all, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    munmap(memory, GUARD_BYTES + STACK_BYTES);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +242,9 @@ int main(void)
         cmocka_unit_test(test_session_goes_on_after_errors),
         cmocka_unit_test(test_empty_arrays_may_be_null),
         cmocka_unit_test(test_callback_may_call),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(test_small_stack),
+#endif
     };
 
     return cmocka_run_group_tests_name("contract", tests, open_fixture, close_fixture);

@@ -310,6 +310,9 @@ static void test_logits_usage(void **state)
     assert_int_equal(dllm_logits(session, long_ids, 2049, &zero, 1, false, logits, NULL),
                      DLLM_ERROR_USAGE);
     assert_int_equal(dllm_logits(session, long_ids, 2049, &zero, 1, true, logits, NULL), DLLM_OK);
+    assert_int_equal(dllm_logits(session, long_ids, 4194305, &zero, 1, true, logits, &error),
+                     DLLM_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "at most 4194304"));
     dllm_session_destroy(session);
     dllm_engine_close(engine);
     free(long_ids);
