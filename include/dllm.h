@@ -334,7 +334,8 @@ DLLM_API void dllm_engine_info(const struct dllm_engine *engine, struct dllm_mod
 
 /* Bytes that a session needs beyond the file itself for a pass over a canvas of so
  * many positions with the logits of so many rows; 0 with vocab_only, and for sizes
- * that no session takes. */
+ * that no session takes. Each thread takes some, and those of the engine are counted: a session
+ * apart with more of them needs more. */
 DLLM_API uint64_t dllm_engine_workspace_bytes(const struct dllm_engine *engine, size_t canvas,
                                               size_t rows);
 
@@ -577,7 +578,7 @@ struct dllm_timings {
 /* What was put at positions [start, start + count) of the canvas. */
 struct dllm_gap {
     size_t start, count;
-    struct dllm_text text; /* up to its end token or stop string */
+    struct dllm_text text; /* up to its end token, stop string or first mask left over */
     int tokens;            /* tokens of that text */
     enum dllm_finish finish;
 };
@@ -585,7 +586,8 @@ struct dllm_gap {
 /* What a run gave; all in it is owned by the caller, to be freed by dllm_result_free. */
 struct dllm_result {
     struct dllm_ids ids;   /* the generated region; left-over masks included */
-    struct dllm_text text; /* the answer: up to its end token or stop string */
+    struct dllm_text text; /* the answer: up to its end token, stop string or first mask left
+                              over. What an interrupted run has behind that is in ids alone */
     int answer_tokens;     /* tokens of that answer, of all gaps */
     enum dllm_finish finish;
     struct dllm_gap *gaps; /* [gap_count]; of dllm_generate the one region */
@@ -606,7 +608,8 @@ DLLM_API uint64_t dllm_generate_workspace_bytes(const struct dllm_engine *engine
                                                 const struct dllm_generate_options *options);
 
 /* Fills the region after the prompt [prompt_count], which may be empty, and before the suffix;
- * masks in these are filled too. On a CPU the answer depends on model, ids and options alone, not
+ * masks in these are filled too, but the result has the region alone: dllm_fill gives the whole
+ * canvas. On a CPU the answer depends on model, ids and options alone, not
  * on threads, level or what the session did before. An interrupted run
  * returns DLLM_OK with what was committed and finish = INTERRUPTED. Free the
  * result with dllm_result_free. DLLM_ERROR_USAGE for options that contradict each other or the
@@ -618,8 +621,8 @@ DLLM_API enum dllm_status dllm_generate(struct dllm_session *session, const int3
                                         struct dllm_result *result, struct dllm_error *error);
 
 /* Fills the masks of canvas [count] wherever they are; each run of masks is a gap.
- * Blocks and steps count the masks, not what is given between them; each gap ends
- * before its first end token or stop string. options->max_tokens is 0 or the
+ * Blocks and steps count the masks, not what is given between them; each gap's text ends
+ * before its first end token, stop string or mask left over. options->max_tokens is 0 or the
  * number of masks, suffix_count 0. The result's ids are the whole canvas, its text all that the
  * canvas prints, its finish that of the last gap (or interrupted). As dllm_generate in all else;
  * DLLM_ERROR_USAGE for a canvas without a mask, too. */

@@ -222,7 +222,7 @@ static int stop_at_third(void *context, const struct dllm_step *step)
 static void test_interrupted(void **state)
 {
     struct fixture fixture;
-    int calls = 0, masks = 0;
+    int calls = 0, masks = 0, before = 0; /* the first mask */
 
     (void)state;
     open_fixture(&fixture, "models/llada-Q4_K_M.gguf");
@@ -235,6 +235,9 @@ static void test_interrupted(void **state)
     for (int i = 0; i < 8; i++)
         masks += fixture.result.ids.ids[i] == MASK;
     assert_int_equal(masks, 5);
+    while (fixture.result.ids.ids[before] != MASK)
+        before++;
+    assert_int_equal(fixture.result.answer_tokens, before);
     close_fixture(&fixture);
 }
 
@@ -305,29 +308,35 @@ static void *generate_apart(void *context)
     return NULL;
 }
 
-/* Sessions with threads of their own, both under way at once, give what a session
+/* Sessions with threads of their own, all under way at once, give what a session
  * of the engine gives: anything that they share by mistake shows as other ids. */
 static void test_sessions_apart(void **state)
 {
-    struct fixture fixture, apart[2];
+    struct fixture fixture, apart[3];
     struct dllm_error error;
-    pthread_t threads[2];
+    pthread_t threads[3];
+    uint64_t estimate;
 
     (void)state;
     open_fixture(&fixture, "models/dream-Q4_K_M.gguf");
     fixture.options.max_tokens = 48;
     fixture.options.temperature = 1;
     generate(&fixture);
-    for (int i = 0; i < 2; i++) {
+    estimate = dllm_generate_workspace_bytes(fixture.engine, PROMPT + 48, &fixture.options);
+    assert_int_equal(fixture.result.workspace_bytes, estimate);
+    for (int i = 0; i < 3; i++) {
         apart[i] = fixture;
         apart[i].result = (struct dllm_result){0};
         assert_int_equal(dllm_session_create_apart(fixture.engine, i + 1, &apart[i].session, NULL),
                          DLLM_OK);
         assert_int_equal(pthread_create(&threads[i], NULL, generate_apart, &apart[i]), 0);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], NULL);
         assert_memory_equal(apart[i].result.ids.ids, fixture.result.ids.ids, 48 * sizeof(int32_t));
+        /* The estimate counts the engine's threads, which are two. */
+        assert_int_equal(apart[i].result.workspace_bytes < estimate, i == 0);
+        assert_int_equal(apart[i].result.workspace_bytes > estimate, i == 2);
         dllm_result_free(&apart[i].result);
         dllm_session_destroy(apart[i].session);
     }
