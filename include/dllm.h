@@ -21,8 +21,9 @@
  * expected and what to do. What it hands out is then NULL or holds nothing to
  * free. Its comment says with which status it fails; any that allocates may fail
  * with DLLM_ERROR_MEMORY, any that runs a model on a GPU with DLLM_ERROR_DEVICE. After an
- * error a session can be used again, unless its GPU failed. The library never prints,
- * exits or aborts.
+ * error a session can be used again, unless its GPU failed. Some messages advise an option of
+ * the program, such as --device: that is the field or argument of this name here; for --no-chat
+ * dllm_encode, for --parallel fewer calls at once. The library never prints, exits or aborts.
  *
  * Pointers may not be NULL and texts (const char *) end in NUL unless it says otherwise; an
  * array of no elements may be NULL. Lengths and positions count tokens, sizes bytes; token ids
