@@ -69,10 +69,12 @@ struct dllm_error {
     char message[1000];
 };
 
-/* Version of this header, for #if, and of the library, such as "0.1.0". Static storage. */
+/* The version of this header, for #if. */
 #define DLLM_VERSION_MAJOR 0
 #define DLLM_VERSION_MINOR 1
 #define DLLM_VERSION_PATCH 0
+
+/* Version of the library, such as "0.1.0". Static storage. */
 DLLM_API const char *dllm_version(void);
 
 /* -------------------------------------------------------------- strings --- */
@@ -162,22 +164,20 @@ struct dllm_file;
  * it is opened without touching the disk. A file of that name is "./demo". */
 #define DLLM_DEMO_MODEL "demo"
 
-/* Maps the file at path and checks its whole directory. The path of any part of
- * a split model (NAME-00001-of-00003.gguf) opens all of them as one. On success
- * *out must be closed with dllm_file_close. DLLM_ERROR_IO for a file, or a part, that cannot be
- * opened or mapped, is empty or no regular file; DLLM_ERROR_FORMAT for one that is no GGUF file or
- * damaged; DLLM_ERROR_UNSUPPORTED for a version, or a type of values or of weights, that is not
- * built in. */
+/* Maps the file at path and checks its whole directory. The path of any part of a split model
+ * (NAME-00001-of-00003.gguf) opens all of them as one. On success *out must be closed with
+ * dllm_file_close. DLLM_ERROR_IO for a file, or a part, that cannot be opened or mapped, is empty
+ * or no regular file; DLLM_ERROR_FORMAT for one that is no GGUF file or damaged;
+ * DLLM_ERROR_UNSUPPORTED for a version, or a type of values or of weights, that is not built in. */
 DLLM_API enum dllm_status dllm_file_open(const char *path, struct dllm_file **out,
                                          struct dllm_error *error);
 /* Takes NULL. What was got from the file must not be used any more. */
 DLLM_API void dllm_file_close(struct dllm_file *file);
 
-/* The path of the open file (of an engine's, too) whose bytes lie at the address,
- * NULL if none do. A file that becomes shorter while it is open, or whose disk
- * fails, raises SIGBUS where its bytes are used. The library installs no handler;
- * a program's own may call this with si_addr to say which file it was, and must
- * then end the process. */
+/* The path of the open file (of an engine's, too) whose bytes lie at the address, NULL if none do.
+ * A file that becomes shorter while it is open, or whose disk fails, raises SIGBUS where its bytes
+ * are used. The library installs no handler; a program's own may call this with si_addr to say
+ * which file it was, and must then end the process. */
 DLLM_API const char *dllm_path_at(const void *address);
 
 /* Looks into the first bytes of a model that is not there as a whole; a megabyte
@@ -311,8 +311,7 @@ struct dllm_model_info {
     const char *architecture;
     const char *quantization; /* the types by bytes, such as "Q4_K + Q6_K" */
     int layers, hidden, vocab, heads, kv_heads, head_dim;
-    int context_length; /* the longest canvas without allow_long, prompt and suffix included; 0: any
-                         */
+    int context_length; /* longest canvas without allow_long, prompt and suffix included; 0: any */
     int32_t mask_id, eos_id, eot_id, bos_id;
     enum dllm_sampler sampler;
     bool shift_logits;          /* row i scores position i + 1 */
@@ -601,10 +600,9 @@ struct dllm_result {
     struct dllm_timings timings;
 };
 
-/* Bytes that a session needs beyond the file itself to generate max_tokens positions
- * with these options on a canvas of so many, prompt and suffix included: guidance's
- * second canvas and what a cache keeps are counted. 0 as for
- * dllm_engine_workspace_bytes. */
+/* Bytes that a session needs beyond the file itself to generate max_tokens positions with these
+ * options on a canvas of so many, prompt and suffix included: guidance's second canvas and what a
+ * cache keeps are counted. 0 as for dllm_engine_workspace_bytes. */
 DLLM_API uint64_t dllm_generate_workspace_bytes(const struct dllm_engine *engine, size_t canvas,
                                                 const struct dllm_generate_options *options);
 
@@ -677,15 +675,14 @@ struct dllm_likelihood {
     double seconds;
 };
 
-/* Estimates the log-likelihood of an answer: samples of the answer with some of its
- * tokens masked, the cross entropies of the masked ones divided by their share, the
- * mean over the samples, negated (LLaDA's Monte-Carlo estimate of a lower bound).
- * It depends on query, samples, batch, cfg_scale and seed alone. DLLM_ERROR_USAGE for an empty
- * answer, a mask in it, an empty prompt where the model has shift_logits (the first token has no
- * row then) or with guidance (there is nothing to leave out), ids outside the vocabulary, a canvas
- * longer than the model's context length without allow_long, options out of range;
- * DLLM_ERROR_NUMERIC where the model gives a token of the answer no finite score; DLLM_INTERRUPTED
- * where on_samples ended it. */
+/* Estimates the log-likelihood of an answer: samples of the answer with some of its tokens masked,
+ * the cross entropies of the masked ones divided by their share, the mean over the samples, negated
+ * (LLaDA's Monte-Carlo estimate of a lower bound). It depends on query, samples, batch, cfg_scale
+ * and seed alone. DLLM_ERROR_USAGE for an empty answer, a mask in it, an empty prompt where the
+ * model has shift_logits (the first token has no row then) or with guidance (there is nothing to
+ * leave out), ids outside the vocabulary, a canvas longer than the model's context length without
+ * allow_long, options out of range; DLLM_ERROR_NUMERIC where the model gives a token of the answer
+ * no finite score; DLLM_INTERRUPTED where on_samples ended it. */
 DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
                                      const struct dllm_score_query *query,
                                      const struct dllm_score_options *options,
@@ -693,12 +690,11 @@ DLLM_API enum dllm_status dllm_score(struct dllm_session *session,
 
 /* --------------------------------------------------------- measurements --- */
 
-/* Operations a second that the engine's threads reach now in a loop on
- * registers alone, int8 dot products or f32 multiply-adds (floats), two per
- * multiply-add: what bounds products with weights of that kind. On a GPU the
- * instructions of its kernels for the tensor cores, int8 or f16 (products with F32
- * weights, which use none, stay far below). Takes some ten milliseconds. 0 with CPU
- * level ref, where a GPU and the CPU share the layers, and with vocab_only. */
+/* Operations a second that the engine's threads reach now in a loop on registers alone, int8 dot
+ * products or f32 multiply-adds (floats), two per multiply-add: what bounds products with weights
+ * of that kind. On a GPU the instructions of its kernels for the tensor cores, int8 or f16
+ * (products with F32 weights, which use none, stay far below). Takes some ten milliseconds. 0 with
+ * CPU level ref, where a GPU and the CPU share the layers, and with vocab_only. */
 DLLM_API double dllm_engine_ceiling(const struct dllm_engine *engine, bool floats);
 
 /* Bytes a second at which the GPU reads its memory now: what bounds a pass that reads
