@@ -109,6 +109,16 @@ bool cpu_level_available(enum cpu_level level)
     return levels_available() >> level & 1;
 }
 
+bool cpu_is_intel(void)
+{
+    struct cpuid vendor = cpuid_read(0, 0);
+    char name[12];
+    memcpy(name, &vendor.ebx, 4);
+    memcpy(name + 4, &vendor.edx, 4);
+    memcpy(name + 8, &vendor.ecx, 4);
+    return memcmp(name, "GenuineIntel", sizeof(name)) == 0;
+}
+
 enum cpu_level cpu_level_best(void)
 {
     int best = CPU_LEVELS - 1;

@@ -7,7 +7,8 @@
 
 size_t matmul_scratch_bytes(int tokens)
 {
-    return sizeof(struct panel_scratch) + (size_t)tokens * PANEL_ROWS * sizeof(float);
+    return sizeof(struct panel_scratch) +
+           MAX((size_t)tokens * PANEL_ROWS, PANEL_SUMS) * sizeof(float);
 }
 
 /* AVX-VNNI and AVX-512 do not imply each other: a level below the chosen one
@@ -33,6 +34,9 @@ void cpu_kernels_init(struct cpu_kernels *kernels, enum cpu_level level)
     }
     if (wanted(CPU_AVX512VNNI, level)) {
         matmul_kernels_avx512vnni(kernels);
+        if (cpu_is_intel()) {
+            matmul_kernels_tiles8(kernels);
+        }
         rows_kernels_avx512vnni(kernels);
         attention_kernels_avx512vnni(kernels);
     }

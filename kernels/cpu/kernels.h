@@ -25,9 +25,12 @@ struct matmul_item {
     int rows; /* at least 1; multiples of 16 are fastest */
     const struct activations *in;
     int first_token, tokens; /* of those of in; at least 1 */
-    float *out;              /* first token, first row of the item */
-    size_t out_step;         /* floats from a token to the next */
-    const float *bias;       /* [rows] or NULL */
+    /* How many of in's blocks all rows should meet before the next ones, so that these blocks'
+     * inputs stay near; 0: all. It changes no result, and a kernel need not heed it. */
+    int blocks_at_once;
+    float *out;        /* first token, first row of the item */
+    size_t out_step;   /* floats from a token to the next */
+    const float *bias; /* [rows] or NULL */
     bool accumulate;
     void *scratch; /* matmul_scratch_bytes(tokens), 64-byte aligned, per worker */
 };
@@ -111,6 +114,8 @@ void matmul_kernels_ref(struct cpu_kernels *kernels);
 void matmul_kernels_avx2(struct cpu_kernels *kernels);
 void matmul_kernels_avxvnni(struct cpu_kernels *kernels);
 void matmul_kernels_avx512vnni(struct cpu_kernels *kernels);
+/* Some of AVX512-VNNI's with larger tiles, for processors of Intel. */
+void matmul_kernels_tiles8(struct cpu_kernels *kernels);
 void rows_kernels_ref(struct cpu_kernels *kernels);
 void rows_kernels_avx2(struct cpu_kernels *kernels);
 void rows_kernels_avx512vnni(struct cpu_kernels *kernels);

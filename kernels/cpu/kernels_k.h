@@ -8,13 +8,13 @@
  *   K_TILE(panel, in, at, sums, n, type)
  *                           PANEL_TILE of panel_loop.h
  *   TOKENS                  most tokens of a tile
- *   TOKENS_Q6               the same, at most TOKENS, of types that are panels of K_Q6
+ *   TOKENS_Q2, TOKENS_Q6    the same, at most TOKENS, of types that are panels of K_Q2, K_Q6
  */
 #define PANEL_NAME                     run_q2
 #define PANEL_TYPE                     K_PANEL
 #define PANEL_FINISH(p)                K_FINISH(p, K_Q2)
 #define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q2)
-#define PANEL_TOKENS                   TOKENS
+#define PANEL_TOKENS                   TOKENS_Q2
 #include "panel_loop.h"
 
 #define PANEL_NAME                     run_q4

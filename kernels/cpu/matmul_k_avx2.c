@@ -17,6 +17,7 @@
 #include "panel_k_small.h"
 
 #define TOKENS    5
+#define TOKENS_Q2 TOKENS
 #define TOKENS_Q6 TOKENS
 
 /* A panel and its scales as vpmaddwd wants them: each twice, beside the

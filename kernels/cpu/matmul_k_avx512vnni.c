@@ -6,6 +6,7 @@
 #include "matmul_table.h"
 
 #define TOKENS    6
+#define TOKENS_Q2 TOKENS
 #define TOKENS_Q6 4
 #include "panel_k_large.h"
 #include "panel_k_small.h"

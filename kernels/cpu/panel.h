@@ -22,8 +22,11 @@ enum {
 struct panel_scratch {
     _Alignas(64) unsigned char panel[PANEL_BYTES];
     _Alignas(64) unsigned char stage[PANEL_STAGE_BYTES]; /* blocks of an incomplete panel */
-    _Alignas(64) float sums[];                           /* [tokens][PANEL_ROWS] */
+    _Alignas(64) float sums[]; /* [panels of a group][tokens][PANEL_ROWS] */
 };
+
+/* Sums there is room for: of one panel's rows, and of several where that is not much. */
+enum { PANEL_SUMS = 48 << 10 };
 
 /* Super-blocks of consecutive rows, stride bytes apart. */
 struct panel_source {
@@ -32,7 +35,8 @@ struct panel_source {
     int rows;
 };
 
-/* Super-block b of the rows from r on, of block_bytes bytes if whole. */
+/* Super-block b of the rows from r on, of block_bytes bytes if whole; no rows past the item's end.
+ */
 ALWAYS_INLINE struct panel_source panel_source(const struct matmul_item *item, int r, int b,
                                                size_t block_bytes)
 {
@@ -71,6 +75,72 @@ ALWAYS_INLINE struct panel_source panel_next(const struct matmul_item *item, int
         return panel_source(item, r + PANEL_ROWS, 0, block_bytes);
     }
     return (struct panel_source){0};
+}
+
+/*
+ * The way through an item whose width is cut: a row of panels is PANEL_ROWS rows, the way's `row`
+ * first, by the part of the width that begins with super-block `block`. All rows of a group meet a
+ * part, then the next one; a group has as many rows as there is room for sums of.
+ */
+struct panel_place {
+    int row, block, group_row; /* group_row: the first of its group */
+};
+
+struct panel_walk {
+    const struct matmul_item *item;
+    int part, group; /* super-blocks, rows */
+    struct panel_place at, after;
+    int end;     /* of the part at hand */
+    float *sums; /* [tokens][PANEL_ROWS] of the rows at hand */
+};
+
+/* panel_walk_on() leads to the first place. */
+static inline struct panel_walk panel_walk_of(const struct matmul_item *item)
+{
+    const int blocks = item->in->blocks, panels = PANEL_SUMS / (PANEL_ROWS * item->tokens);
+    const bool cut = item->blocks_at_once && item->blocks_at_once < blocks;
+    return (struct panel_walk){
+        .item = item,
+        .part = cut ? item->blocks_at_once : blocks,
+        .group = cut ? PANEL_ROWS * MAX(panels, 1) : PANEL_ROWS,
+    };
+}
+
+static inline struct panel_place panel_after(const struct panel_walk *walk)
+{
+    const struct matmul_item *item = walk->item;
+    struct panel_place at = walk->at;
+    at.row += PANEL_ROWS;
+    if (at.row >= MIN(at.group_row + walk->group, item->rows)) {
+        at.block += walk->part;
+        if (at.block >= item->in->blocks) {
+            at.block = 0;
+            at.group_row += walk->group;
+        }
+        at.row = at.group_row;
+    }
+    return at;
+}
+
+/* To the next row of panels; after the last one row is item->rows or more. Not in line: tiles need
+ * the registers. */
+static __attribute__((noinline, unused)) void panel_walk_on(struct panel_walk *walk)
+{
+    const struct matmul_item *item = walk->item;
+    struct panel_scratch *scratch = item->scratch;
+    const struct panel_place at = walk->at = walk->after;
+    walk->after = panel_after(walk);
+    walk->end = MIN(at.block + walk->part, item->in->blocks);
+    walk->sums = scratch->sums + (size_t)(at.row - at.group_row) * (size_t)item->tokens;
+}
+
+/* The panel that follows super-block b of the row of panels at hand. */
+ALWAYS_INLINE struct panel_source panel_walk_next(const struct panel_walk *walk, int b,
+                                                  size_t block_bytes)
+{
+    return b + 1 < walk->end
+               ? panel_source(walk->item, walk->at.row, b + 1, block_bytes)
+               : panel_source(walk->item, walk->after.row, walk->after.block, block_bytes);
 }
 
 /* Prefetches the share of tile n of `tiles`: misses sent at once would fill the

@@ -20,9 +20,39 @@
  *                      tokens whose records start at index `at` of `in`
  *   PANEL_TOKENS       most tokens of a tile, 1..8
  *
+ * and, before this file is first included,
+ *   CUTS_WIDTH         1: several panels of rows meet a part of the width before the
+ *                      next part (panel.h); 0 or not defined: one after the other
+ *
  * Tokens are cut into tiles of equal size, give or take one, since a tile of
  * few tokens waits for the latency of its sums; the larger ones come first.
  */
+#ifndef PANEL_LOOP_H
+#define PANEL_LOOP_H
+#ifndef CUTS_WIDTH
+#define CUTS_WIDTH 0
+#endif
+/* The rows of panels of an item, and of one: its first row, its super-blocks from FIRST up to END,
+ * where its sums are, and what follows super-block b. */
+#if CUTS_WIDTH
+#define FOR_ROWS_OF_PANELS                                                                         \
+    struct panel_walk walk = panel_walk_of(item);                                                  \
+    for (panel_walk_on(&walk); walk.at.row < item->rows; panel_walk_on(&walk))
+#define ROW      walk.at.row
+#define FIRST    walk.at.block
+#define END      walk.end
+#define SUMS     walk.sums
+#define AFTER(b) panel_walk_next(&walk, b, block_bytes)
+#else
+#define FOR_ROWS_OF_PANELS for (int row = 0; row < item->rows; row += PANEL_ROWS)
+#define ROW                row
+#define FIRST              0
+#define END                in->blocks
+#define SUMS               scratch->sums
+#define AFTER(b)           panel_next(item, row, b, block_bytes)
+#endif
+#endif
+
 #define PANEL_CASE(n)                                                                              \
     case n:                                                                                        \
         PANEL_TILE(panel, in, at, sums, n);                                                        \
@@ -39,21 +69,24 @@ ALWAYS_INLINE void PANEL_NAME(const struct matmul_item *item, const size_t block
     const int size = item->tokens / tiles, larger = item->tokens % tiles;
     _Static_assert(sizeof(PANEL_TYPE) <= PANEL_BYTES, "a panel has a fixed place in scratch");
 
-    for (int r = 0; r < item->rows; r += PANEL_ROWS) {
-        memset(scratch->sums, 0, (size_t)item->tokens * PANEL_ROWS * sizeof(float));
-        for (int b = 0; b < in->blocks; b++) {
-            const struct panel_source next = panel_next(item, r, b, block_bytes);
-            const struct panel_source from = panel_complete(panel_source(item, r, b, block_bytes),
+    FOR_ROWS_OF_PANELS
+    {
+        if (FIRST == 0) {
+            memset(SUMS, 0, (size_t)item->tokens * PANEL_ROWS * sizeof(float));
+        }
+        for (int b = FIRST; b < END; b++) {
+            const struct panel_source next = AFTER(b);
+            const struct panel_source from = panel_complete(panel_source(item, ROW, b, block_bytes),
                                                             b, block_bytes, scratch->stage);
             decode(from.bytes, from.stride, panel);
             PANEL_FINISH(panel);
             for (int n = 0, t = 0; n < tiles; n++) {
                 const int end = t + size + (n < larger);
                 const size_t at = (size_t)b * (size_t)in->tokens + (size_t)(item->first_token + t);
-                float *sums = scratch->sums + (size_t)t * PANEL_ROWS;
+                float *sums = SUMS + (size_t)t * PANEL_ROWS;
                 panel_prefetch(&next, n, tiles, block_bytes);
                 if (b == in->blocks - 1) {
-                    panel_prefetch_out(item, r, t, end);
+                    panel_prefetch_out(item, ROW, t, end);
                 }
                 switch (end - t) {
                     PANEL_CASE(1)
@@ -82,10 +115,13 @@ ALWAYS_INLINE void PANEL_NAME(const struct matmul_item *item, const size_t block
                 t = end;
             }
         }
-        if (item->rows - r >= PANEL_ROWS) {
-            panel_store(item, r, PANEL_ROWS, scratch->sums);
+        if (END < in->blocks) {
+            continue;
+        }
+        if (item->rows - ROW >= PANEL_ROWS) {
+            panel_store(item, ROW, PANEL_ROWS, SUMS);
         } else {
-            panel_store(item, r, item->rows - r, scratch->sums);
+            panel_store(item, ROW, item->rows - ROW, SUMS);
         }
     }
 }

@@ -12,6 +12,10 @@ enum { MAX_PRODUCTS = 4, PANEL_ROWS = 16, MOST_ITEM_ROWS = 128, ITEMS_PER_THREAD
  * so that all workers meet the same inputs, and weights are read once a block. */
 enum { MOST_ITEM_TOKENS = 384 };
 
+/* Inputs that stay in a second-level cache of 2 MB from one panel of rows to the next; of more, a
+ * part of the width is met by all rows of an item before the next part. */
+enum { NEAR_INPUT_BYTES = 640 << 10 };
+
 struct matmul_job {
     struct cpu_backend *backend;
     const struct activations *in;
@@ -30,6 +34,14 @@ int backend_cpu_item_rows(const struct cpu_backend *backend, int64_t rows)
     return (int)MIN(MAX(item_rows, PANEL_ROWS), MOST_ITEM_ROWS);
 }
 
+/* Parts are equal but for one block. */
+static int blocks_at_once(int blocks, int tokens)
+{
+    const int most = MAX(NEAR_INPUT_BYTES / SUPER_BLOCK / tokens, 1);
+
+    return DIV_UP(blocks, DIV_UP(blocks, most));
+}
+
 void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul_part *part,
                           void *scratch)
 {
@@ -43,6 +55,7 @@ void backend_cpu_multiply(const struct cpu_backend *backend, const struct matmul
         .in = part->in,
         .first_token = part->first_token,
         .tokens = part->tokens,
+        .blocks_at_once = blocks_at_once(part->in->blocks, part->tokens),
         .out = product->out->data + first_out * step + part->first_row,
         .out_step = step,
         .bias = product->bias ? product->bias + part->first_row : NULL,

@@ -29,8 +29,10 @@ enum { PACKED_TYPES = 3 };
 
 static uint64_t seed;
 
-/* The kernels of the levels that this machine has, the reference first. */
-static struct cpu_kernels levels[CPU_LEVELS];
+/* The kernels of the levels that this machine has, the reference first; with AVX-512 also those of
+ * another make of processor. */
+enum { MOST_TABLES = CPU_LEVELS + 1 };
+static struct cpu_kernels levels[MOST_TABLES];
 static int level_count;
 
 static void find_levels(void)
@@ -41,6 +43,11 @@ static void find_levels(void)
         } else {
             print_message("level %s: not on this machine\n", cpu_level_name((enum cpu_level)level));
         }
+    }
+    if (cpu_level_available(CPU_AVX512VNNI)) {
+        struct cpu_kernels *other = &levels[level_count++];
+        cpu_kernels_init(other, CPU_AVX512VNNI);
+        (cpu_is_intel() ? matmul_kernels_avx512vnni : matmul_kernels_tiles8)(other);
     }
 }
 
@@ -54,7 +61,7 @@ static void for_each_type(void (*check)(uint32_t type))
 /* Every level's kernel gives what the reference gives. */
 static void expect_equal(const struct matmul_case *c)
 {
-    matmul_kernel *kernels[CPU_LEVELS];
+    matmul_kernel *kernels[MOST_TABLES];
     for (int i = 0; i < level_count; i++) {
         kernels[i] = levels[i].matmul[c->type];
     }
@@ -131,6 +138,25 @@ static void every_small_count(void **state)
 {
     (void)state;
     for_each_type(check_counts);
+}
+
+static void check_parts(uint32_t type)
+{
+    uint64_t state = seed + 3;
+    struct matmul_case c = case_random_matmul(&state, type);
+    c.rows = 70;
+    c.width = 4 * SUPER_BLOCK + (int)dtype_info(type)->block_weights;
+    c.tokens = 1000;
+    c.blocks_at_once = 2;
+    expect_equal(&c);
+}
+
+/* Breaks if a part of the width begins or ends wrong, or a group of rows: of so many tokens there
+ * is room for the sums of three panels. */
+static void parts_of_the_width(void **state)
+{
+    (void)state;
+    for_each_type(check_parts);
 }
 
 /* ------------------------------------ the reference, in double precision --- */
@@ -387,6 +413,7 @@ int main(void)
         cmocka_unit_test(random_cases_equal_reference),
         cmocka_unit_test(every_kind_meets_every_kind),
         cmocka_unit_test(every_small_count),
+        cmocka_unit_test(parts_of_the_width),
         cmocka_unit_test(reference_is_near_exact),
         cmocka_unit_test(largest_sums_fit),
         cmocka_unit_test(checker_notices_broken_kernels),

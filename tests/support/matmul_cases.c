@@ -249,6 +249,7 @@ struct matmul_case case_random_matmul(uint64_t *state, uint32_t type)
         .tokens = 1 + case_below(state, 33),
         .before = case_below(state, 2) * case_below(state, 9),
         .behind = case_below(state, 2) * case_below(state, 9),
+        .blocks_at_once = case_below(state, 4),
         .inputs = (enum case_inputs)case_below(state, INPUTS_KINDS),
         .weights = (enum case_weights)case_below(state, WEIGHTS_KINDS),
         .bias = case_below(state, 2),
@@ -272,12 +273,12 @@ struct matmul_case case_random_matmul(uint64_t *state, uint32_t type)
 const char *case_describe(const struct matmul_case *c)
 {
     static char text[200];
-    snprintf(text, sizeof(text),
-             "type %u, %d rows, width %d, %d tokens behind %d and before %d, inputs %d, weights "
-             "%d, bias %d, "
-             "accumulate %d, at start %d, seed %llu",
-             c->type, c->rows, c->width, c->tokens, c->before, c->behind, c->inputs, c->weights,
-             c->bias, c->accumulate, c->at_start, (unsigned long long)c->seed);
+    snprintf(
+        text, sizeof(text),
+        "type %u, %d rows, width %d, %d tokens behind %d and before %d, %d blocks at once, inputs "
+        "%d, weights %d, bias %d, accumulate %d, at start %d, seed %llu",
+        c->type, c->rows, c->width, c->tokens, c->before, c->behind, c->blocks_at_once, c->inputs,
+        c->weights, c->bias, c->accumulate, c->at_start, (unsigned long long)c->seed);
     return text;
 }
 
@@ -354,6 +355,7 @@ void case_data_open(struct matmul_data *data, const struct matmul_case *c)
         .in = &data->in,
         .first_token = c->before,
         .tokens = c->tokens,
+        .blocks_at_once = c->blocks_at_once,
         .out_step = rows + 3, /* a gap that must stay as it is */
         .bias = c->bias ? data->bias : NULL,
         .accumulate = c->accumulate,

@@ -57,6 +57,7 @@ struct matmul_case {
     uint32_t type;
     int rows, width, tokens;
     int before, behind; /* tokens of the inputs that are not the item's */
+    int blocks_at_once; /* as in struct matmul_item */
     enum case_inputs inputs;
     enum case_weights weights;
     bool bias, accumulate;
