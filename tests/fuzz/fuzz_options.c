@@ -34,7 +34,7 @@ static void check_value(const struct opt *option, const struct opt_value *value)
         fuzz_require(value->integer >= option->low && value->integer <= option->high,
                      "a whole number out of range");
     if (option->kind == OPT_NUMBER)
-        fuzz_require(option->above ? value->number > option->least : value->number >= option->least,
+        fuzz_require(value->number >= option->least && value->number <= option->most,
                      "a number out of range");
     if (option->kind == OPT_CHOICE)
         fuzz_require(strcmp(option->choices[value->choice], value->text) == 0, "another choice");
