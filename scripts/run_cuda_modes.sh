@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every kernel test on the CPU, in each mode of the emulator; a line each, then the count.
-# usage: scripts/run_cuda_modes.sh [--ptx] [TEST]...     (test_ptx and so on, or transcripts; none: all)
-#   --ptx   runs the kernels as nvcc translated them to PTX (make check-ptx)
+# usage: scripts/run_cuda_modes.sh [--ptx] [--names | TEST...]     (test_ptx and so on, or transcripts; none: all)
+#   --ptx     runs the kernels as nvcc translated them to PTX (make check-ptx)
+#   --names   only prints which tests there are
 #
 # environment
 #   BUILD      build folder (build)
@@ -44,6 +45,10 @@ if [ "${1:-}" = --ptx ]; then
     ptx=yes
     modes=$ptx_modes
     all_tests="test_gpu_forward $(basename -s .cpp tests/cuda/test_*.cpp) ptx_faults"
+fi
+if [ "${1:-}" = --names ]; then
+    echo "$all_tests"
+    exit
 fi
 # shellcheck disable=SC2086
 [ $# -gt 0 ] || set -- $all_tests

@@ -132,16 +132,16 @@ run_scripts() { # kind pattern
 # The GPU's kernels: each test in every mode of the emulator, then what nvcc makes of them, then all of them on
 # a GPU if there is one.
 run_cuda() {
-    local source
+    local name
     [ "$jobs" = 1 ] || export CUDA_JOBS=1 # tests run at a time, not the modes of one
-    for source in tests/gpu/test_*.c tests/cuda/test_*.cpp tests/cuda_emu/checks/test_*.cpp; do
-        source=$(basename "${source%.c*}")
-        [ ! -x "$BUILD/cuda-plain/$source" ] || run "cuda/$source" scripts/run_cuda_modes.sh "$source"
-    done
-    [ ! -x "$BUILD/dllm-emu" ] || run cuda/transcripts scripts/run_cuda_modes.sh transcripts
+    if [ -x "$BUILD/dllm-emu" ]; then
+        for name in $(scripts/run_cuda_modes.sh --names); do
+            run "cuda/$name" scripts/run_cuda_modes.sh "$name"
+        done
+    fi
     if [ -e "$BUILD/ptx-80" ]; then
-        for source in test_gpu_forward $(basename -s .cpp tests/cuda/test_*.cpp) ptx_faults; do
-            run "ptx/$source" scripts/run_cuda_modes.sh --ptx "$source"
+        for name in $(scripts/run_cuda_modes.sh --ptx --names); do
+            run "ptx/$name" scripts/run_cuda_modes.sh --ptx "$name"
         done
     fi
     [ ! -x "$BUILD/tests/test_gpu" ] || run cuda/test_gpu scripts/run_gpu_tests.sh

@@ -106,6 +106,7 @@ static inline struct panel_walk panel_walk_of(const struct matmul_item *item)
     };
 }
 
+/* The next row of panels: the group's next rows, its next part, the next group. */
 static inline struct panel_place panel_after(const struct panel_walk *walk)
 {
     const struct matmul_item *item = walk->item;

@@ -127,26 +127,25 @@ static float fused_down(float a, float b, float c)
 }
 
 /* Of a NaN and a number the number; -0 is less than +0. */
-template <class T> static T smallest(T a, T b)
+template <class T> static T first_in_order(T a, T b, bool ascending)
 {
+    bool less = a < b;
     if constexpr (std::is_floating_point<T>::value) {
         if (a != a || b != b)
             return a != a ? b : a;
-        if (a == b)
-            return std::signbit(a) ? a : b;
+        less = a == b ? std::signbit(a) : less;
     }
-    return a < b ? a : b;
+    return less == ascending ? a : b;
+}
+
+template <class T> static T smallest(T a, T b)
+{
+    return first_in_order(a, b, true);
 }
 
 template <class T> static T largest(T a, T b)
 {
-    if constexpr (std::is_floating_point<T>::value) {
-        if (a != a || b != b)
-            return a != a ? b : a;
-        if (a == b)
-            return std::signbit(a) ? b : a;
-    }
-    return a < b ? b : a;
+    return first_in_order(a, b, false);
 }
 
 /* Bits. */

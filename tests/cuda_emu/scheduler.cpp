@@ -36,8 +36,10 @@ static const Kernel *translated; /* what runs in its place; null: itself */
 static Settings read_settings()
 {
     static const char *const names[] = {"forward", "reverse", "random", "robin"};
-    Settings result = {Settings::FORWARD, 1, 99 << 10,
-                       nullptr}; /* 99 KB: sm_86, sm_89 and sm_120 */
+    Settings result = {};
+    result.order = Settings::FORWARD;
+    result.seed = 1;
+    result.max_smem = 99 << 10; /* sm_86, sm_89 and sm_120 */
     if (const char *order = getenv("EMU_ORDER")) {
         int i = 0;
         while (i < 4 && strcmp(order, names[i]))
