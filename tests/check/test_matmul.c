@@ -280,6 +280,7 @@ static void check_largest_sums(uint32_t type, enum case_weights kind)
     c.rows = 17;
     c.tokens = 4;
     c.bias = c.accumulate = false;
+    c.before = c.behind = 0; /* align_inputs starts at the first token */
     case_data_open(&data, &c);
     align_inputs(&data);
     float *expected = case_data_run(&data, levels[0].matmul[type]), w[1024], offset[1024];
