@@ -25,6 +25,8 @@ enum {
 };
 #define LEAF7_EBX_AVX512VL (UINT32_C(1) << 31)
 
+enum { FAMILY_ZEN_5 = 26 };
+
 /* XCR0: SSE and AVX state; with AVX-512 also masks and both halves of zmm. */
 enum { XCR0_AVX = 0x06, XCR0_AVX512 = 0xe6 };
 
@@ -109,14 +111,21 @@ bool cpu_level_available(enum cpu_level level)
     return levels_available() >> level & 1;
 }
 
-bool cpu_is_intel(void)
+/* The family as AMD and Intel count it: the extended one belongs to 15 alone. */
+static uint32_t cpu_family(void)
+{
+    uint32_t version = cpuid_read(1, 0).eax, family = version >> 8 & 15;
+    return family == 15 ? family + (version >> 20 & 255) : family;
+}
+
+bool cpu_multiplies_512(void)
 {
     struct cpuid vendor = cpuid_read(0, 0);
     char name[12];
     memcpy(name, &vendor.ebx, 4);
     memcpy(name + 4, &vendor.edx, 4);
     memcpy(name + 8, &vendor.ecx, 4);
-    return memcmp(name, "GenuineIntel", sizeof(name)) == 0;
+    return memcmp(name, "AuthenticAMD", sizeof(name)) || cpu_family() >= FAMILY_ZEN_5;
 }
 
 enum cpu_level cpu_level_best(void)

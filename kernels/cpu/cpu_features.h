@@ -19,9 +19,10 @@ bool cpu_level_parse(const char *name, enum cpu_level *out);
  * thread-safe. */
 bool cpu_level_available(enum cpu_level level);
 
-/* Whether Intel made it: which tiles are fastest depends on how a processor multiplies. To be asked
- * once: a virtual machine takes some microseconds to answer. */
-bool cpu_is_intel(void);
+/* Whether 512 bits are multiplied in one pass, not in two as by AMD's before Zen 5: which tiles are
+ * fastest depends on that. Says nothing of whether there is AVX-512. To be asked once: a virtual
+ * machine takes some microseconds to answer. */
+bool cpu_multiplies_512(void);
 
 /* The highest available level. */
 enum cpu_level cpu_level_best(void);

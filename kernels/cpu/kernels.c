@@ -34,7 +34,7 @@ void cpu_kernels_init(struct cpu_kernels *kernels, enum cpu_level level)
     }
     if (wanted(CPU_AVX512VNNI, level)) {
         matmul_kernels_avx512vnni(kernels);
-        if (cpu_is_intel()) {
+        if (cpu_multiplies_512()) {
             matmul_kernels_tiles8(kernels);
         }
         rows_kernels_avx512vnni(kernels);

@@ -114,7 +114,7 @@ void matmul_kernels_ref(struct cpu_kernels *kernels);
 void matmul_kernels_avx2(struct cpu_kernels *kernels);
 void matmul_kernels_avxvnni(struct cpu_kernels *kernels);
 void matmul_kernels_avx512vnni(struct cpu_kernels *kernels);
-/* Some of AVX512-VNNI's with larger tiles, for processors of Intel. */
+/* Some of AVX512-VNNI's with larger tiles, for processors that multiply 512 bits in one pass. */
 void matmul_kernels_tiles8(struct cpu_kernels *kernels);
 void rows_kernels_ref(struct cpu_kernels *kernels);
 void rows_kernels_avx2(struct cpu_kernels *kernels);

@@ -1,7 +1,7 @@
 /*
  * matmul_k_tiles8_avx512vnni.c: matmul_k_avx512vnni.c again with tiles of eight
- * tokens and the width in parts, with which processors of Intel are faster
- * (docs/kernels.md).
+ * tokens and the width in parts, with which processors that multiply 512 bits in one
+ * pass are faster (docs/kernels.md).
  */
 #include "matmul_table.h"
 

@@ -47,7 +47,7 @@ static void find_levels(void)
     if (cpu_level_available(CPU_AVX512VNNI)) {
         struct cpu_kernels *other = &levels[level_count++];
         cpu_kernels_init(other, CPU_AVX512VNNI);
-        (cpu_is_intel() ? matmul_kernels_avx512vnni : matmul_kernels_tiles8)(other);
+        (cpu_multiplies_512() ? matmul_kernels_avx512vnni : matmul_kernels_tiles8)(other);
     }
 }
 
