@@ -44,7 +44,7 @@ static inline int activation_place(int k)
 }
 
 /* Bits of `wide`: a sum over a sub-block of that type may leave int16. */
-enum activation_wide { WIDE_Q4_K = 1, WIDE_Q5_K = 2, WIDE_Q6_K = 4 };
+enum activation_wide { WIDE_Q4_K = 1, WIDE_Q5_K = 2, WIDE_Q6_K = 4, WIDE_IQ2 = 8 };
 
 /*
  * int8 with one scale per 256 values, and what its kernels start from. Every
@@ -56,7 +56,7 @@ struct activations_q8_256 {
     float *scale;     /* one */
     int16_t *sums32;  /* [8] sums of 32 values: minimums of sub-blocks of 32 */
     int16_t *sums16;  /* [8 pairs][2] sums of a group of 16: Q2_K minimums */
-    int32_t *start16; /* [8 pairs][2] -32 * sum of a group: Q6_K counts q from 0 */
+    int32_t *start16; /* [8 pairs][2] -32 * sum of a group: Q6_K counts q from -32 */
     int32_t *start8;  /* [8 pairs][2 halves][2] the same per half group */
     int16_t *start2;  /* [8 pairs][2][2] the same, values 0, 1 and 2, 3 of each four apart */
     uint8_t *wide;    /* bits of enum activation_wide */

@@ -8,7 +8,7 @@
  *   K_TILE(panel, in, at, sums, n, type)
  *                           PANEL_TILE of panel_loop.h
  *   TOKENS                  most tokens of a tile
- *   TOKENS_Q2, TOKENS_Q6    the same, at most TOKENS, of types that are panels of K_Q2, K_Q6
+ *   TOKENS_Q2, TOKENS_Q6    the same, at most TOKENS, of panels of K_Q2, of K_Q6 or K_Q3
  */
 #define PANEL_NAME                     run_q2
 #define PANEL_TYPE                     K_PANEL
@@ -38,13 +38,20 @@
 #define PANEL_TOKENS                   TOKENS_Q6
 #include "panel_loop.h"
 
+#define PANEL_NAME                     run_q3
+#define PANEL_TYPE                     K_PANEL
+#define PANEL_FINISH(p)                K_FINISH(p, K_Q3)
+#define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q3)
+#define PANEL_TOKENS                   TOKENS_Q6
+#include "panel_loop.h"
+
 #define KERNEL_K(type, run)                                                                        \
     PANEL_KERNEL(LEVEL(type), run, sizeof(struct block_##type), K_DECODER(type))
 
 KERNEL_K(q2_k, run_q2)
-KERNEL_K(q3_k, run_q6)
+KERNEL_K(q3_k, run_q3)
 KERNEL_K(q4_k, run_q4)
 KERNEL_K(q5_k, run_q5)
 KERNEL_K(q6_k, run_q6)
-KERNEL_K(tq1_0, run_q6)
-KERNEL_K(tq2_0, run_q6)
+KERNEL_K(tq1_0, run_q3)
+KERNEL_K(tq2_0, run_q3)

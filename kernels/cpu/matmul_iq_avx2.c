@@ -1,14 +1,22 @@
 /*
- * matmul_iq_avx2.c: IQ4_XS and the codebook types against int8 without VNNI,
- * eight rows of a panel at a time. vpmaddubsw wants one unsigned side: |w| times
- * x with the sign of w, at most 2 * 127 * 127 = 32,258 for the sum of two, which
- * fits int16; vpmaddwd by the scale makes it int32.
+ * matmul_iq_avx2.c: IQ4_XS and the codebook types against int8 without VNNI.
+ *
+ * IQ4_XS has a tile of its own here, eight rows of a panel at a time. vpmaddubsw
+ * wants one unsigned side: |w| times x with the sign of w, at most 2 * 127 * 127 =
+ * 32,258 for the sum of two, which fits int16; vpmaddwd by the scale makes it int32.
  */
 #include "matmul_table.h"
 
-#define TOKENS     4
-#define LEVEL_FLIP 0
-#include "panel_iq.h"
+#define TOKENS       5
+#define TOKENS_Q6    TOKENS
+#define TOKENS_IQ2   TOKENS
+#define TOKENS_I32   4
+#define LEVEL_FLIP   0
+#define IQ2_XXS_TYPE K_IQ2
+#define IQ2_XXS_RUN  run_iq2
+#include "panel_iq_large.h"
+#include "panel_iq_small.h"
+#include "tile_k_avx2.h"
 
 /* A panel, its scales as vpmaddwd wants them: each twice, beside the weights that
  * they belong to. */
@@ -19,10 +27,10 @@ ALWAYS_INLINE __m256i scales_of_half(const struct k_panel *p, int i, int e, int 
 }
 
 /* Adds pair i of rows 8e.. to total[n][row half]. */
-ALWAYS_INLINE void add_pair(const struct k_panel *p, const int8_t *q, int e, int i,
-                            __m256i (*total)[2], const int n, enum k_type type)
+ALWAYS_INLINE void i32_add_pair(const struct k_panel *p, const int8_t *q, int e, int i,
+                                __m256i (*total)[2], const int n)
 {
-    const int steps = k_steps(type);
+    const int steps = k_steps(K_I32);
     UNROLL(2)
     for (int h = 0; h < 2; h++) {
         const __m256i scale = scales_of_half(p, i, e, h);
@@ -42,17 +50,17 @@ ALWAYS_INLINE void add_pair(const struct k_panel *p, const int8_t *q, int e, int
 }
 
 /* Rows 8e..8e+7 of a tile. */
-ALWAYS_INLINE void tile_rows(const struct k_panel *p, const struct activations_q8_256 *in,
-                             size_t at, int e, float *sums, const int n, enum k_type type)
+ALWAYS_INLINE void i32_tile_rows(const struct k_panel *p, const struct activations_q8_256 *in,
+                                 size_t at, int e, float *sums, const int n)
 {
-    __m256i total[TOKENS][2];
+    __m256i total[TOKENS_I32][2];
     UNROLL(8)
     for (int t = 0; t < n; t++) {
         total[t][0] = total[t][1] = _mm256_setzero_si256();
     }
     UNROLL(1)
-    for (int i = 0; i < k_pairs(type); i++) {
-        add_pair(p, in->q + at * SUPER_BLOCK, e, i, total, n, type);
+    for (int i = 0; i < k_pairs(K_I32); i++) {
+        i32_add_pair(p, in->q + at * SUPER_BLOCK, e, i, total, n);
     }
     UNROLL(8)
     for (int t = 0; t < n; t++) {
@@ -65,14 +73,26 @@ ALWAYS_INLINE void tile_rows(const struct k_panel *p, const struct activations_q
     }
 }
 
-ALWAYS_INLINE void tile(const struct k_panel *p, const struct activations *in, size_t at,
-                        float *sums, const int n, enum k_type type)
+ALWAYS_INLINE void i32_tile(const struct k_panel *p, const struct activations *in, size_t at,
+                            float *sums, const int n)
 {
     for (int e = 0; e < 2; e++) {
-        tile_rows(p, &in->q8_256, at, e, sums, n, type);
+        i32_tile_rows(p, &in->q8_256, at, e, sums, n);
     }
 }
 
-#define LEVEL(type) matmul_##type##_avx2
-#define IQ_TILE     tile
+BASE_DECODER(iq3_s)
+BASE_DECODER(iq3_xxs)
+BASE_DECODER(iq2_s)
+BASE_DECODER(iq2_xs)
+BASE_DECODER(iq2_xxs)
+BASE_DECODER(iq1_s)
+BASE_DECODER(iq1_m)
+
+#define LEVEL(type)                        matmul_##type##_avx2
+#define K_PANEL                            struct k_panel_avx2
+#define K_FINISH(p, type)                  spread_scales(p, type)
+#define K_DECODER(name)                    decode_##name
+#define K_TILE                             k_tile
+#define I32_TILE(p, in, at, sums, n, type) i32_tile(p, in, at, sums, n)
 #include "kernels_iq.h"

@@ -59,6 +59,5 @@ void matmul_kernels_avx512vnni(struct cpu_kernels *kernels)
 
 void matmul_kernels_tiles8(struct cpu_kernels *kernels)
 {
-    PUT_KERNELS_32(kernels->matmul, tiles8_avx512vnni)
-    PUT_KERNELS_K(kernels->matmul, tiles8_avx512vnni)
+    PUT_KERNELS(kernels->matmul, tiles8_avx512vnni)
 }

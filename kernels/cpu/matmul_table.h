@@ -28,8 +28,7 @@
 MATMUL_KERNELS(avx2);
 MATMUL_KERNELS(avxvnni);
 MATMUL_KERNELS(avx512vnni);
-MATMUL_KERNELS_32(tiles8_avx512vnni);
-MATMUL_KERNELS_K(tiles8_avx512vnni);
+MATMUL_KERNELS(tiles8_avx512vnni);
 
 /* Float weights gain nothing from VNNI. */
 matmul_kernel matmul_f32_avx2, matmul_f16_avx2, matmul_bf16_avx2;

@@ -1,7 +1,7 @@
 /*
  * panel_k_small.h: Q2_K, Q3_K and the ternary types as panels of panel_k.h. Q3_K
- * and the ternary types are K_Q6 panels: weights within -32..31 in groups of 16,
- * counted from -32.
+ * and the ternary types are K_Q3 panels: small weights in groups of 16, counted from
+ * -32.
  */
 #ifndef PANEL_K_SMALL_H
 #define PANEL_K_SMALL_H

@@ -111,9 +111,10 @@ ALWAYS_INLINE void store_sums(__m256i first, __m256i second, struct activations_
 }
 
 /* The largest sums seen so far, in dwords: of the positive or the negative
- * values of 32, of the magnitudes of 16. */
+ * values of 32, of the magnitudes of 16, of those of eight as prepare_ref.c takes
+ * them. */
 struct largest_sums {
-    __m256i side, magnitude;
+    __m256i side, magnitude, eight;
 };
 
 /* Adds a group of 32. */
@@ -122,6 +123,14 @@ ALWAYS_INLINE void see_sums(struct largest_sums *most, __m256i q)
     const __m256i zero = _mm256_setzero_si256();
     __m256i positive = _mm256_sad_epu8(_mm256_max_epi8(q, zero), zero);
     __m256i negative = _mm256_sad_epu8(_mm256_max_epi8(_mm256_sub_epi8(zero, q), zero), zero);
+    /* Qwords: of eight values in a row; then of values 0, 1 and 2, 3 of every four. */
+    __m256i magnitudes = _mm256_abs_epi8(q);
+    __m256i row = _mm256_sad_epu8(magnitudes, zero);
+    __m256i low = _mm256_sad_epu8(_mm256_and_si256(magnitudes, _mm256_set1_epi32(0xffff)), zero);
+    low = _mm256_add_epi64(low, _mm256_shuffle_epi32(low, 0x4e));
+    __m256i both_rows = _mm256_add_epi64(row, _mm256_shuffle_epi32(row, 0x4e));
+    __m256i place = _mm256_max_epi32(low, _mm256_sub_epi64(both_rows, low));
+    most->eight = _mm256_max_epi32(most->eight, _mm256_max_epi32(row, place));
     /* Dwords of a lane: positive, negative, twice, over its sixteen values. */
     __m256i both = _mm256_or_si256(positive, _mm256_slli_epi64(negative, 32));
     both = _mm256_add_epi32(both, _mm256_shuffle_epi32(both, 0x4e));
@@ -138,15 +147,20 @@ ALWAYS_INLINE uint8_t wide_bits(const struct largest_sums *most)
     side = _mm_max_epi32(side, _mm_shuffle_epi32(side, 0xb1));
     __m128i magnitude = _mm_max_epi32(_mm256_castsi256_si128(most->magnitude),
                                       _mm256_extracti128_si256(most->magnitude, 1));
+    __m128i eight = _mm_max_epi32(_mm256_castsi256_si128(most->eight),
+                                  _mm256_extracti128_si256(most->eight, 1));
+    eight = _mm_max_epi32(eight, _mm_shuffle_epi32(eight, 0x4e));
     int s = _mm_cvtsi128_si32(side), m = _mm_cvtsi128_si32(magnitude);
     return (uint8_t)((15 * s > INT16_MAX ? WIDE_Q4_K : 0) | (31 * s > INT16_MAX ? WIDE_Q5_K : 0) |
-                     (32 * m > INT16_MAX ? WIDE_Q6_K : 0));
+                     (32 * m > INT16_MAX ? WIDE_Q6_K : 0) |
+                     (54 * _mm_cvtsi128_si32(eight) > INT16_MAX ? WIDE_IQ2 : 0));
 }
 
 static void prepare_q8_256(const float *x, size_t row, struct activations_q8_256 *out)
 {
     float factor = factor_of(largest_magnitude(x, SUPER_BLOCK), out->scale + row);
-    struct largest_sums most = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    struct largest_sums most = {_mm256_setzero_si256(), _mm256_setzero_si256(),
+                                _mm256_setzero_si256()};
     for (int h = 0; h < 4; h++) {
         __m256i first = quantize_32(x + 64 * h, factor);
         __m256i second = quantize_32(x + 64 * h + 32, factor);

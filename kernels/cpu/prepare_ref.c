@@ -50,10 +50,23 @@ static int sum_of(const int8_t *q, int count)
     return sum;
 }
 
+/* The largest sum of the magnitudes of eight of sixteen values, as wide_bits takes them. */
+static int most_of_eight(const int8_t q[16])
+{
+    int row[2] = {0, 0}, place[2] = {0, 0};
+    for (int i = 0; i < 16; i++) {
+        row[i / 8] += abs(q[i]);
+        place[i / 2 % 2] += abs(q[i]);
+    }
+    return MAX(MAX(row[0], row[1]), MAX(place[0], place[1]));
+}
+
 /*
  * Whether sums of weight * q over a sub-block can leave int16. Q4_K and Q5_K
  * weights are 0..15 and 0..31, so a sum lies between 15 (31) times the negative
- * and the positive values; Q6_K weights are -32..31.
+ * and the positive values; Q6_K weights are -32..31. IQ2 weights are -43..43, or -32..54 with the
+ * 11 that sums do not start with; what is looked at are eight values: in a row, and of sixteen
+ * values those at places 0 and 1, or 2 and 3, of each four (start8, start2).
  */
 static uint8_t wide_bits(const int8_t q[SUPER_BLOCK])
 {
@@ -70,6 +83,9 @@ static uint8_t wide_bits(const int8_t q[SUPER_BLOCK])
         wide |= 15 * side > INT16_MAX ? WIDE_Q4_K : 0;
         wide |= 31 * side > INT16_MAX ? WIDE_Q5_K : 0;
         wide |= 32 * MAX(magnitude[0], magnitude[1]) > INT16_MAX ? WIDE_Q6_K : 0;
+        wide |= 54 * MAX(most_of_eight(q + 16 * g), most_of_eight(q + 16 * g + 16)) > INT16_MAX
+                    ? WIDE_IQ2
+                    : 0;
     }
     return (uint8_t)wide;
 }

@@ -6,10 +6,11 @@
  * sub-blocks are packed to int16 pairs, so that one vpdpwssd applies two scales
  * to every row: half the multiplications of scaling each sub-block by itself.
  * That needs sub-block sums within int16, which `wide` tells of: a tile with a
- * wide token packs after k_wide_steps, which always fits. Sums of the K_I types
- * rarely would; their low byte and the rest are packed and scaled apart, with
- * 256 times the scale (at most 32) for the rest. Integer sums are exact either
- * way (bounds of totals: matmul_ref.c).
+ * wide token packs after so few steps that they always fit. IQ2 packs after two
+ * anyway, which fits if no token is wide, and K_I32 rarely would: there the low
+ * byte of a sum and the rest are packed and scaled apart, with 256 times the scale
+ * (at most 32) for the rest. Integer sums are exact either way (bounds of totals:
+ * matmul_ref.c).
  */
 #ifndef TILE_K_VNNI_H
 #define TILE_K_VNNI_H
@@ -17,12 +18,32 @@
 #include "panel_k.h"
 #include "panel_vnni.h"
 
-/* Where the sums of pair i start that are packed after steps g0..g0+flush-1:
- * Q6_K weights are 32 too large. */
+/* How sums become scaled: after how many steps, and whether in two parts. */
+struct k_packing {
+    int steps;
+    bool split;
+};
+
+/* Any sums fit int16 after so many steps: 16 * 15 * 127 = 30,480 (Q4_K), 8 * 31 * 127 = 31,496
+ * (Q5_K), 8 * 32 * 127 = 32,512 (Q6_K); or are split: 8 * 54 * 127 = 54,864 (IQ2). */
+ALWAYS_INLINE struct k_packing k_packing_of(enum k_type type, bool wide)
+{
+    switch (type) {
+    case K_I32:
+        return (struct k_packing){8, true};
+    case K_IQ2:
+        return (struct k_packing){2, wide};
+    default:
+        return (struct k_packing){!wide ? k_steps(type) : type == K_Q4 ? 4 : 2, false};
+    }
+}
+
+/* Where the sums of pair i start that are packed after steps g0..g0+flush-1: weights of these
+ * types are 32 too large. */
 ALWAYS_INLINE ints k_start(const struct activations_q8_256 *in, size_t row, enum k_type type, int i,
                            int g0, int flush)
 {
-    if (type != K_Q6) {
+    if (!k_starts_below(type)) {
         return ints_zero();
     }
     const int32_t *from =
@@ -30,15 +51,10 @@ ALWAYS_INLINE ints k_start(const struct activations_q8_256 *in, size_t row, enum
     return ints_broadcast_64(load_64(from));
 }
 
-ALWAYS_INLINE bool k_splits(enum k_type type)
-{
-    return type == K_I32 || type == K_I16;
-}
-
 /* total + scale * sums; a and b: sums of both row halves. */
-ALWAYS_INLINE ints k_add_scaled(ints total, ints a, ints b, ints scale, enum k_type type)
+ALWAYS_INLINE ints k_add_scaled(ints total, ints a, ints b, ints scale, const bool split)
 {
-    if (!k_splits(type)) {
+    if (!split) {
         return ints_dot_16(total, ints_pack(a, b), scale);
     }
     const ints low = ints_broadcast_32(0xff);
@@ -55,11 +71,11 @@ struct k_part {
     int part;
 };
 
-/* Adds pair i to total[n]; packs after every `flush` steps. */
+/* Adds pair i to total[n]. */
 ALWAYS_INLINE void k_add_pair(const struct k_part s, int i, ints *total, const int n,
-                              enum k_type type, const int flush)
+                              enum k_type type, const struct k_packing packing)
 {
-    const int steps = k_steps(type);
+    const int steps = k_steps(type), flush = packing.steps;
     const int8_t *q = s.in->q + s.at * SUPER_BLOCK + 8 * steps * i;
     const ints scale = ints_load(s.panel->scale[i], s.part);
     ints a[TOKENS], b[TOKENS];
@@ -82,7 +98,7 @@ ALWAYS_INLINE void k_add_pair(const struct k_part s, int i, ints *total, const i
         }
         UNROLL(8)
         for (int t = 0; t < n; t++) {
-            total[t] = k_add_scaled(total[t], a[t], b[t], scale, type);
+            total[t] = k_add_scaled(total[t], a[t], b[t], scale, packing.split);
         }
     }
 }
@@ -102,18 +118,19 @@ ALWAYS_INLINE ints k_minimums(const struct k_panel *p, int part, const int16_t *
 
 /* Adds the part to sums [n][PANEL_ROWS]. */
 ALWAYS_INLINE void k_tile_part(const struct k_part s, float *sums, const int n, enum k_type type,
-                               const int flush)
+                               const struct k_packing packing)
 {
     const int row = PART_ROWS * s.part;
     ints total[TOKENS];
     UNROLL(8)
     for (int t = 0; t < n; t++) {
         const int16_t *inputs = k_sums(s.in, s.at + (size_t)t, type);
-        total[t] = k_splits(type) ? k_minimums(s.panel, s.part, inputs, type) : ints_zero();
+        total[t] =
+            k_totals_minimums(type) ? k_minimums(s.panel, s.part, inputs, type) : ints_zero();
     }
     UNROLL(1)
     for (int i = 0; i < k_pairs(type); i++) {
-        k_add_pair(s, i, total, n, type, flush);
+        k_add_pair(s, i, total, n, type, packing);
     }
     UNROLL(8)
     for (int t = 0; t < n; t++) {
@@ -136,9 +153,9 @@ ALWAYS_INLINE void k_tile(const struct k_panel *panel, const struct activations 
     for (int part = 0; part < PANEL_PARTS; part++) {
         const struct k_part s = {panel, &in->q8_256, at, part};
         if (wide) {
-            k_tile_part(s, sums, n, type, k_wide_steps(type));
+            k_tile_part(s, sums, n, type, k_packing_of(type, true));
         } else {
-            k_tile_part(s, sums, n, type, k_steps(type));
+            k_tile_part(s, sums, n, type, k_packing_of(type, false));
         }
     }
 }

@@ -18,14 +18,17 @@
 
 #include <cmocka.h>
 
-/* Types with integer sums that the VNNI kernels pack to 16 bits come last. */
 static const uint32_t types[] = {
     DTYPE_F32,   DTYPE_F16,    DTYPE_BF16,    DTYPE_Q4_0,  DTYPE_Q4_1,   DTYPE_Q5_0,  DTYPE_Q5_1,
     DTYPE_Q8_0,  DTYPE_IQ4_NL, DTYPE_Q2_K,    DTYPE_Q3_K,  DTYPE_IQ4_XS, DTYPE_IQ3_S, DTYPE_IQ3_XXS,
     DTYPE_IQ2_S, DTYPE_IQ2_XS, DTYPE_IQ2_XXS, DTYPE_IQ1_S, DTYPE_IQ1_M,  DTYPE_MXFP4, DTYPE_TQ1_0,
     DTYPE_TQ2_0, DTYPE_Q4_K,   DTYPE_Q5_K,    DTYPE_Q6_K};
 
-enum { PACKED_TYPES = 3 };
+/* Types whose integer sums kernels keep in 16 bits where the inputs allow it: the first ones at
+ * levels with VNNI, the last ones without it as well. */
+static const uint32_t packed_types[] = {DTYPE_Q4_K, DTYPE_Q6_K,  DTYPE_IQ3_XXS,
+                                        DTYPE_Q5_K, DTYPE_IQ2_S, DTYPE_IQ2_XS};
+enum { PACKED_AVX2 = 3 };
 
 static uint64_t seed;
 
@@ -366,6 +369,7 @@ static void broken_no_bias(const struct matmul_item *item)
     honest(&changed);
 }
 
+/* How many of the first `kinds` kinds of inputs show that a kernel is broken. */
 static int misses_of(matmul_kernel *broken, const struct matmul_case *first, int kinds)
 {
     int found = 0;
@@ -393,14 +397,47 @@ static void checker_notices_broken_kernels(void **state)
         assert_int_equal(misses_of(broken_writes_past, &c, 1), 1);
         assert_int_equal(misses_of(broken_no_bias, &c, 1), 1);
     }
-    if (!cpu_level_available(CPU_AVX512VNNI) && !cpu_level_available(CPU_AVXVNNI)) {
-        return; /* without VNNI nothing packs Q4_K and Q6_K sums to int16 */
+}
+
+/* Whether the broken kernel differs with inputs that have the signs of the weights. */
+static bool bound_matters(const struct cpu_kernels *level, const struct matmul_case *c)
+{
+    struct matmul_data data;
+    case_data_open(&data, c);
+    align_inputs(&data);
+    honest = level->matmul[c->type];
+    float *right = case_data_run(&data, honest), *broken = case_data_run(&data, broken_never_wide);
+    bool differs = case_first_difference(right, broken, data.outputs) < data.outputs;
+    free(right);
+    free(broken);
+    case_data_close(&data);
+    return differs;
+}
+
+static void check_never_wide(const struct cpu_kernels *level, uint32_t type)
+{
+    static const enum case_weights kinds[] = {WEIGHTS_LARGEST, WEIGHTS_RANDOM};
+    struct matmul_case c = {.type = type, .rows = 17, .width = 1024, .tokens = 4};
+    for (int i = 0; i < 16; i++) {
+        c.weights = kinds[i % 2];
+        c.seed = seed + (uint64_t)i;
+        if (bound_matters(level, &c)) {
+            return;
+        }
     }
-    c.weights = WEIGHTS_LARGEST;
-    for (size_t i = ARRAY_COUNT(types) - PACKED_TYPES; i < ARRAY_COUNT(types); i++) {
-        c.type = types[i];
-        honest = kernels.matmul[types[i]];
-        assert_true(misses_of(broken_never_wide, &c, INPUTS_OVER_Q6_K + 1) > 0);
+    fail_msg("no case in which sums of type %u leave 16 bits at level %d", type,
+             (int)(level - levels));
+}
+
+/* Breaks if no case has sums that leave 16 bits, for a type and level that keeps them there. */
+static void checker_notices_wrong_bounds(void **state)
+{
+    (void)state;
+    for (int i = 1; i < level_count; i++) {
+        const bool vnni = levels[i].matmul[DTYPE_Q4_K] != levels[1].matmul[DTYPE_Q4_K];
+        for (size_t k = vnni ? 0 : PACKED_AVX2; k < ARRAY_COUNT(packed_types); k++) {
+            check_never_wide(&levels[i], packed_types[k]);
+        }
     }
 }
 
@@ -418,6 +455,7 @@ int main(void)
         cmocka_unit_test(reference_is_near_exact),
         cmocka_unit_test(largest_sums_fit),
         cmocka_unit_test(checker_notices_broken_kernels),
+        cmocka_unit_test(checker_notices_wrong_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,28 @@ static bool leaves_int16(const int8_t q[SUPER_BLOCK], int size, int low, int hig
     return false;
 }
 
+/* The same of eight values as IQ2 sums them, weights -32..54: each half of sixteen, and those at
+ * places 0 and 1, or 2 and 3, of each four. */
+static bool eights_leave_int16(const int8_t q[SUPER_BLOCK])
+{
+    static const int eights[4][8] = {{0, 1, 2, 3, 4, 5, 6, 7},
+                                     {8, 9, 10, 11, 12, 13, 14, 15},
+                                     {0, 1, 4, 5, 8, 9, 12, 13},
+                                     {2, 3, 6, 7, 10, 11, 14, 15}};
+    for (int at = 0; at < 64; at++) {
+        int most = 0, least = 0;
+        for (int i = 0; i < 8; i++) {
+            int v = q[activation_place(at / 4 * 16 + eights[at % 4][i])];
+            most += MAX(v * 54, v * -32);
+            least += MIN(v * 54, v * -32);
+        }
+        if (most > INT16_MAX || least < INT16_MIN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Breaks if a token is called narrow whose sums can leave int16 (wrong results)
  * or wide at the edges where they cannot (wasted time). */
 static void wide_bits_are_right(void **state)
@@ -246,11 +268,16 @@ static void wide_bits_are_right(void **state)
             unsigned wide = a.q8_256.wide[row];
             assert_int_equal(!!(wide & WIDE_Q4_K), leaves_int16(q, 32, 0, 15));
             assert_int_equal(!!(wide & WIDE_Q5_K), leaves_int16(q, 32, 0, 31));
-            /* The bound takes 32 for both ends of -32..31, so it is not tight. */
+            /* The bounds take the larger end of -32..31 and -32..54 for both, so they are not
+             * tight. */
             assert_true((wide & WIDE_Q6_K) || !leaves_int16(q, 16, -32, 31));
+            assert_true((wide & WIDE_IQ2) || !eights_leave_int16(q));
         }
         if (kind == INPUTS_EDGE_Q6_K) {
             assert_int_equal(a.q8_256.wide[0] & WIDE_Q6_K, 0);
+        }
+        if (kind == INPUTS_EDGE_IQ2) {
+            assert_int_equal(a.q8_256.wide[0] & WIDE_IQ2, 0);
         }
         free(storage);
     }

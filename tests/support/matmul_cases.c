@@ -41,6 +41,13 @@ static float even_share(int k, int size, int sum)
     return at == 0 ? 127.0f : (float)(rest / (size - 1) + (at <= rest % (size - 1)));
 }
 
+/* The same where of sixteen values those in each half have this sum, and so have those at places 0
+ * and 1, and at 2 and 3, of each four. */
+static float even_halves(int k, int sum)
+{
+    return even_share(k % 16 < 8 ? k : k ^ 2, 8, sum);
+}
+
 static float sparse(uint64_t *state, int k)
 {
     static const float odd[] = {1e30f, 1e-30f, 1e-38f, 0x1p-149f, 3e38f, -1e-37f, -0.0f};
@@ -72,6 +79,10 @@ static float input_value(uint64_t *state, enum case_inputs kind, int k, float si
         return sign * even_share(k, 16, 1023);
     case INPUTS_OVER_Q6_K:
         return sign * even_share(k, 16, 1024);
+    case INPUTS_EDGE_IQ2: /* 54 * 606 = 32724, 54 * 607 = 32778 */
+        return sign * even_halves(k, 606);
+    case INPUTS_OVER_IQ2:
+        return sign * even_halves(k, 607);
     case INPUTS_SPARSE:
         return sparse(state, k);
     case INPUTS_NONFINITE:

@@ -30,6 +30,8 @@ enum case_inputs {
     INPUTS_OVER_Q5_K,
     INPUTS_EDGE_Q6_K,
     INPUTS_OVER_Q6_K,
+    INPUTS_EDGE_IQ2,
+    INPUTS_OVER_IQ2,
     INPUTS_SPARSE,    /* zeros, among them whole blocks; tiny and huge values */
     INPUTS_NONFINITE, /* some NaN and infinities */
     INPUTS_KINDS
