@@ -2,8 +2,33 @@
 #include "batch.h"
 #include "out.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The first number of a valid object that underflows a double, NULL if there is none: the JSON
+ * reader makes a 0 of it, which would switch off what was asked for. */
+static const char *find_underflow(const char *line, size_t size)
+{
+    const char *end = line + size;
+    char *behind;
+    bool text = false;
+
+    for (const char *at = line; at < end; at++) {
+        if (*at == '"')
+            text = !text;
+        else if (text)
+            at += *at == '\\'; /* and what it escapes */
+        else if (*at == '-' || (*at >= '0' && *at <= '9')) {
+            errno = 0;
+            strtod(at, &behind); /* the object's brace ends it at the latest */
+            if (errno)
+                return at;
+            at = behind - 1;
+        }
+    }
+    return NULL;
+}
 
 /* The object of a line, and the id it is known by: its own, or its line's number. */
 static void parse(struct batch_job *job, const char *line, size_t size)
@@ -11,6 +36,8 @@ static void parse(struct batch_job *job, const char *line, size_t size)
     json_error_t where;
     json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &where);
     json_t *id = json_object_get(object, "id");
+    const char *lost = json_is_object(object) ? find_underflow(line, size) : NULL;
+    size_t digits = lost ? strspn(lost, "0123456789+-.eE") : 0;
 
     if (json_is_null(id)) /* left out, as any field that is null */
         id = NULL;
@@ -20,6 +47,10 @@ static void parse(struct batch_job *job, const char *line, size_t size)
     else if (!json_is_object(object))
         snprintf(job->problem, sizeof job->problem,
                  "the line is not a JSON object such as {\"id\": 1, \"prompt\": \"Hello\"}");
+    else if (lost)
+        snprintf(job->problem, sizeof job->problem,
+                 "the number %.*s underflows a double; write 0 if that is meant",
+                 (int)(digits < 60 ? digits : 60), lost);
     else if (id && !json_is_string(id) && !json_is_integer(id))
         snprintf(job->problem, sizeof job->problem, "the id must be a text or a whole number");
     else

@@ -2,7 +2,6 @@
 #include "opts.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +18,23 @@ static bool parse_integer(const char *text, int64_t *out)
     return errno == 0;
 }
 
-/* A decimal number with '.', no white space, hexadecimal, "inf" or "nan". */
-static bool parse_number(const char *text, double *out)
+/* A decimal number with '.', no white space, hexadecimal, "inf" or "nan". `beyond` is
+ * "", or says what is wrong with one that a double cannot hold: 1e-999 would be read as 0. */
+static bool parse_number(const char *text, double *out, const char **beyond)
 {
     char *end;
 
+    *beyond = "";
     if (!*text || text[strspn(text, "0123456789+-.eE")])
         return false;
+    errno = 0;
     *out = strtod(text, &end);
-    return !*end && isfinite(*out);
+    if (*end)
+        return false;
+    if (errno)
+        *beyond =
+            *out > 1 || *out < -1 ? ", which overflows a double" : ", which underflows a double";
+    return !**beyond;
 }
 
 static bool read_integer(struct opts *opts, const struct opt *option, const char *text,
@@ -42,10 +49,12 @@ static bool read_integer(struct opts *opts, const struct opt *option, const char
 
 static bool read_number(struct opts *opts, const struct opt *option, const char *text, double *out)
 {
-    if (parse_number(text, out) && *out >= option->least && *out <= option->most)
+    const char *beyond;
+
+    if (parse_number(text, out, &beyond) && *out >= option->least && *out <= option->most)
         return true;
-    opts_problem(opts, "--%s needs a number from %g to %g, not \"%s\"", option->name, option->least,
-                 option->most, text);
+    opts_problem(opts, "--%s needs a number from %g to %g, not \"%s\"%s", option->name,
+                 option->least, option->most, text, beyond);
     return false;
 }
 

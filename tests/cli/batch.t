@@ -78,6 +78,13 @@ $ cat > in.jsonl <<'J'
 | 20 20 the canvas (prompt, generated positions and suffix) has 5011 positions, but the model's context length is 512; shorten it, or permit it with "allow_long"
 | 21 "b" 85
 
+# A number that a double cannot hold is an error, not a 0 that switches something off; in a text it is none.
+$ printf '{"prompt": "\\"1e-999", "threshold": %s}\n' 1e-999 1e999 0 > in.jsonl
+> dllm run --input in.jsonl -n 4 2> /dev/null | grep -o '"error": .*\|"threshold": [^,]*'
+| "error": "the number 1e-999 underflows a double; write 0 if that is meant"}
+| "error": "the line is not valid JSON: column 41: real number overflow near '1e999'"}
+| "threshold": 0.0
+
 # A field that is null is left out, the id too, as tables are written by other programs.
 $ printf '%s\n' '{"id": null, "prompt": "What is 27 + 58?", "steps": null}' '{"id": "b", "prompt": "What is 27 + 58?"}' > in.jsonl
 > dllm run --input in.jsonl -n 8 -o o.jsonl 2> /dev/null; grep -o '^{"id": [^,]*\|"text": [^,]*' o.jsonl; dllm run --input in.jsonl -n 8 -o o.jsonl --resume 2>&1 | sed 's/;.*//'

@@ -194,6 +194,13 @@ $ dllm run -m none.gguf hi --temperature inf
 $ dllm run -m none.gguf hi --temperature 1e30
 ! error: --temperature needs a number from 0 to 100, not "1e30"
 = 2
+$ dllm run -m none.gguf hi --temperature 1e999
+! error: --temperature needs a number from 0 to 100, not "1e999", which overflows a double
+= 2
+# Read as 0, it would turn off what was asked for.
+$ dllm run -m none.gguf hi --threshold 1e-999
+! error: --threshold needs a number from 0 to 1, not "1e-999", which underflows a double
+= 2
 $ dllm run -m none.gguf hi --temperature 0x1
 ! error: --temperature needs a number from 0 to 100, not "0x1"
 = 2
