@@ -128,6 +128,13 @@ $ cat > in.jsonl <<'J'
 | entropy 0.0 0.0 2.0 1.0 None
 | entropy 0.0 0.0 1.0 1.0 None
 
+# A value that does not fit the command line's option drops nothing, unless the line says off.
+$ printf '{"prompt": "x", "remasking": "random"%s}\n' '' ', "threshold": 0' ', "steps": 2' > in.jsonl
+> dllm run --input in.jsonl -n 4 --threshold 0.5 2> /dev/null | grep -o '"error": .*\|"remasking": [^,]*'
+| "error": "--threshold compares confidences from 0 to 1, which \"remasking\" random does not give; use low_confidence (or topk_margin with a dream model)"}
+| "remasking": "random"
+| "remasking": "random"
+
 # A false flag and an empty list hold against the command line's. A byte order mark and carriage returns are
 # no part of the requests. Files are not read for a line.
 $ printf '\357\273\277{"prompt": "x", "no_early_stop": false}\r\n{"prompt": "x", "stop": []}\n{"prompt": "x", "infill": "-"}\n' > in.jsonl
