@@ -165,13 +165,11 @@ static void release_room(struct gpu_backend *backend)
 }
 
 /* What operations themselves need. */
-static enum dllm_status reserve_room(struct gpu_backend *backend,
-                                     const struct backend_limits *limits, struct dllm_error *error)
+static enum dllm_status take_room(struct gpu_backend *backend, const struct backend_limits *limits,
+                                  struct dllm_error *error)
 {
     size_t attention = MAX(attention_bytes(limits), (size_t)1);
 
-    cudaStreamSynchronize(backend->stream);
-    release_room(backend);
     TRY(gpu_memory_reserve(&backend->memory, reserve_bytes(&backend->base, limits), error));
     TRY(gpu_memory_take(&backend->memory, attention, &backend->attention_block, &backend->attention,
                         error));
@@ -179,6 +177,25 @@ static enum dllm_status reserve_room(struct gpu_backend *backend,
     backend->limits = *limits;
     backend->room++;
     return DLLM_OK;
+}
+
+/* Instead of what there is. Where that fails the old room is taken again: others, whose limits
+ * have not grown, go on computing in it. */
+static enum dllm_status replace_room(struct gpu_backend *backend,
+                                     const struct backend_limits *limits, struct dllm_error *error)
+{
+    const struct backend_limits old = backend->limits;
+    enum dllm_status status;
+
+    cudaStreamSynchronize(backend->stream);
+    release_room(backend);
+    status = take_room(backend, limits, error);
+    if (status == DLLM_OK)
+        return DLLM_OK;
+    release_room(backend);
+    if (old.rows > 0 && take_room(backend, &old, NULL) != DLLM_OK)
+        gpu_check(backend, cudaErrorMemoryAllocation, "memory for operations");
+    return status;
 }
 
 static enum dllm_status reserve(struct backend *base, const struct backend_limits *limits,
@@ -189,7 +206,7 @@ static enum dllm_status reserve(struct backend *base, const struct backend_limit
 
     gpu_ready(backend);
     if (!is_within(limits, &backend->limits))
-        TRY(reserve_room(backend, &all, error));
+        TRY(replace_room(backend, &all, error));
     return gpu_memory_reserve(&backend->memory, limits->bytes, error);
 }
 

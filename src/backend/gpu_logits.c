@@ -209,10 +209,12 @@ enum dllm_status gpu_pick_rows(struct backend *base, struct backend_rows logits,
                                struct pick *picks, struct dllm_error *error)
 {
     struct gpu_backend *backend = gpu_of(base);
-    const struct cuda_pick *got = backend->picks->host.picks;
+    const struct cuda_pick *got;
 
-    gpu_ready(backend);
+    if (!gpu_ready(backend))
+        return gpu_finish(backend, error);
     TRY(pick_on_device(backend, logits, rules, positions, error));
+    got = backend->picks->host.picks;
     for (int i = 0; i < logits.count; i++)
         if (got[i].state == CUDA_ROW_GOOD)
             picks[i] = pick_of(&got[i]);
@@ -230,7 +232,8 @@ enum dllm_status gpu_cross_entropy_rows(struct backend *base, struct backend_row
     struct gpu_picks *room = backend->picks;
     size_t bytes = sizeof *losses * (size_t)logits.count;
 
-    gpu_ready(backend);
+    if (!gpu_ready(backend))
+        return gpu_finish(backend, error);
     send_numbers(backend, targets, logits.count);
     gpu_check(backend,
               cuda_cross_entropy_rows(logits_row(logits, 0), logits.count, logits.buffer->width,

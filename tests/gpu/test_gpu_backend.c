@@ -3,8 +3,9 @@
  *
  * What would break: numbers of a list overwritten while a copy of them is under
  * way; a part of the weights that an upload leaves out; a recording that goes on
- * using memory that has moved, or the contents of another time; a failure that is
- * forgotten; memory that is not given back; a ceiling of the wrong kind of weights.
+ * using memory that has moved, or the contents of another time; a refused canvas that
+ * takes the others' room; a failure that is forgotten; memory that is not given back; a
+ * ceiling of the wrong kind of weights.
  */
 #include "backend_cuda.h"
 #include "dtype.h"
@@ -263,6 +264,43 @@ static void test_recordings_end_when_memory_moves(void **state)
     close_fixture(&f);
 }
 
+/* Too large a canvas is refused, and what was there before goes on, in new room. */
+static void test_a_refusal_leaves_the_others_their_room(void **state)
+{
+    const struct backend_limits limits = {.rows = ROWS,
+                                          .width = WIDTH,
+                                          .keys = 8,
+                                          .kv_heads = 1,
+                                          .head_dim = 32,
+                                          .vocab = WIDTH,
+                                          .canvases = 1};
+    const struct backend_limits huge = {
+        .keys = 1 << 24, .kv_heads = 64, .head_dim = 256, .canvases = 32}; /* 35 TB */
+    static const int32_t targets[ROWS];
+    double losses[ROWS];
+    struct backend_recordings *recordings;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f);
+    assert_int_equal(backend_reserve(f.backend, &limits, NULL), DLLM_OK);
+    assert_int_equal(backend_recordings_create(f.backend, &recordings, NULL), DLLM_OK);
+    send(&f, 0, 0, 1);
+    for (int pass = 0; pass < 3; pass++)
+        gather_recorded(&f, recordings, 1, 1);
+    for (int time = 0; time < 2; time++) {
+        assert_int_equal(backend_reserve(f.backend, &huge, NULL), DLLM_ERROR_DEVICE);
+        assert_false(gather_recorded(&f, recordings, 1, 1));
+        assert_int_equal(backend_cross_entropy_rows(f.backend, (struct backend_rows){f.x, 0, ROWS},
+                                                    targets, losses, NULL),
+                         DLLM_OK);
+        for (int row = 0; row < ROWS; row++) /* of equal logits: ln 32 */
+            assert_true(losses[row] > 3.465 && losses[row] < 3.467);
+    }
+    backend_recordings_destroy(f.backend, recordings);
+    close_fixture(&f);
+}
+
 static void test_a_failure_stays(void **state)
 {
     static float stray[WIDTH];
@@ -391,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_recordings),
         cmocka_unit_test(test_many_recordings),
         cmocka_unit_test(test_recordings_end_when_memory_moves),
+        cmocka_unit_test(test_a_refusal_leaves_the_others_their_room),
         cmocka_unit_test(test_a_failure_stays),
         cmocka_unit_test(test_memory_comes_back),
         cmocka_unit_test(test_too_much_memory),
