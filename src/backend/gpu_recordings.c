@@ -165,7 +165,8 @@ static cudaError_t run_captured(struct gpu_backend *backend, struct recording *r
     return code == cudaSuccess ? cudaGraphLaunch(recording->graph, backend->stream) : code;
 }
 
-/* The same, with the memory of all other graphs where there is no other. */
+/* The same, with the memory of all other graphs where there is no other. They give it back when
+ * they have run. */
 static cudaError_t run_with_room(struct gpu_backend *backend, struct backend_recordings *recordings,
                                  cudaGraph_t graph)
 {
@@ -176,6 +177,7 @@ static cudaError_t run_with_room(struct gpu_backend *backend, struct backend_rec
         return code;
     for (int i = 0; i < recordings->count; i++)
         drop_graph(&recordings->list[i]);
+    cudaStreamSynchronize(backend->stream);
     return run_captured(backend, recording, graph);
 }
 

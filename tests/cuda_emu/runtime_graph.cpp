@@ -9,6 +9,20 @@
 
 using namespace emu;
 
+struct GraphOnCard {
+    GraphOnCard(const std::vector<std::function<void()>> &queued, size_t taken)
+        : nodes(queued), bytes(taken)
+    {
+    }
+    ~GraphOnCard()
+    {
+        give_memory(bytes);
+    }
+    GraphOnCard(const GraphOnCard &) = delete;
+    const std::vector<std::function<void()>> nodes;
+    const size_t bytes;
+};
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode)
 {
     const Entry entry;
@@ -67,11 +81,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
     const size_t bytes = graph->nodes.size() * environment("EMU_GRAPH_NODE", 64 << 10);
     if (!take_memory(bytes))
         return remember(cudaErrorMemoryAllocation);
-    *executable = new CUgraphExec_st{graph->nodes, bytes};
+    *executable = new CUgraphExec_st{std::make_shared<const GraphOnCard>(graph->nodes, bytes)};
     return cudaSuccess;
 }
 
-/* The nodes are copied: the executable may be destroyed before they have run. */
+/* The executable may be destroyed before this has run, and is gone afterwards (cuda.h, of
+ * cuGraphExecDestroy). */
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 {
     const Entry entry;
@@ -82,9 +97,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
     CUstream_st &stream = stream_of(handle);
     if (const cudaError_t error = check_device(stream.device))
         return error;
-    const auto nodes = executable->nodes;
-    return queue_operation(stream, [nodes] {
-        for (const auto &node : nodes)
+    const auto graph = executable->graph;
+    return queue_operation(stream, [graph] {
+        for (const auto &node : graph->nodes)
             node();
     });
 }
@@ -92,8 +107,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
 {
     const Entry entry;
-    if (executable)
-        give_memory(executable->bytes);
     delete executable;
     return cudaSuccess;
 }

@@ -15,7 +15,8 @@
  *
  * Where the real runtime promises less than it mostly does, this one does the least: a copy
  * from pageable memory may read it late; a kernel's code comes to the card with its first
- * launch, which takes time there and memory, and which no capture may hold; memory of a card
+ * launch, which takes time there and memory, and which no capture may hold; an executable graph
+ * that is destroyed keeps its memory until its last launch has run; memory of a card
  * of a GB or more goes by pages of 2 MB, one for each kernel's code, and some that small
  * pieces share and that stay.
  */
@@ -48,9 +49,11 @@ struct CUgraph_st {
     std::vector<std::function<void()>> nodes;
 };
 
+/* The nodes, and the memory of the card that they take as long as one of these lives. */
+struct GraphOnCard;
+
 struct CUgraphExec_st {
-    std::vector<std::function<void()>> nodes;
-    size_t bytes; /* on the card */
+    std::shared_ptr<const GraphOnCard> graph; /* launches under way hold it too */
 };
 
 struct CUstream_st {

@@ -233,6 +233,26 @@ static void test_many_recordings(void **state)
     close_fixture(&f);
 }
 
+/* On the emulated card an operation of a recording takes more than half of the memory, so that
+ * one recording has room, and keeps it while it runs. */
+static void test_a_recording_waits_for_room(void **state)
+{
+    struct backend_recordings *recordings;
+    struct fixture f;
+
+    (void)state;
+    setenv("EMU_GRAPH_NODE", "10000000000", 1);
+    open_fixture(&f);
+    assert_int_equal(backend_recordings_create(f.backend, &recordings, NULL), DLLM_OK);
+    send(&f, 0, 0, 1);
+    for (int32_t key = 1; key <= 2; key++)
+        for (int pass = 0; pass < 4; pass++) /* without a wait between */
+            assert_int_equal(gather_recorded(&f, recordings, key, 1), pass >= 2);
+    backend_recordings_destroy(f.backend, recordings);
+    close_fixture(&f);
+    unsetenv("EMU_GRAPH_NODE");
+}
+
 /* The operations' own memory moves when their limits grow: nothing recorded before
  * is replayed then. */
 static void test_recordings_end_when_memory_moves(void **state)
@@ -428,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_load_is_reported),
         cmocka_unit_test(test_recordings),
         cmocka_unit_test(test_many_recordings),
+        cmocka_unit_test(test_a_recording_waits_for_room),
         cmocka_unit_test(test_recordings_end_when_memory_moves),
         cmocka_unit_test(test_a_refusal_leaves_the_others_their_room),
         cmocka_unit_test(test_a_failure_stays),

@@ -153,6 +153,31 @@ DEVICE_TEST(memory_goes_by_pages)
     expect(outcome.status == 0, "status %d", outcome.status);
 }
 
+/* That of a graph which is destroyed goes back when it has run. */
+DEVICE_TEST(a_graph_under_way_keeps_its_memory)
+{
+    const Outcome outcome = run_forked(
+        [] {
+            cudaGraph_t graph;
+            cudaGraphExec_t executable;
+            DeviceArray<float> x(std::vector<float>(1));
+            const cudaStream_t stream = new_stream();
+            succeed(launch_add(x.data, 0, 1, stream), "launch");
+            succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin");
+            succeed(launch_add(x.data, 1, 1, stream), "launch");
+            succeed(cudaStreamEndCapture(stream, &graph), "end");
+            const size_t before = free_bytes();
+            succeed(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+            succeed(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+            succeed(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+            const size_t destroyed = free_bytes();
+            succeed(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+            return before - destroyed != 600000 ? 1 : before != free_bytes() ? 2 : 0;
+        },
+        {{"EMU_MEMORY", "1000000"}, {"EMU_GRAPH_NODE", "600000"}});
+    expect(outcome.status == 0, "status %d", outcome.status);
+}
+
 /* A thread that has chosen another device than a stream's. */
 DEVICE_TEST(streams_belong_to_devices)
 {
