@@ -12,19 +12,7 @@
  *                           most tokens of a tile of panels of K_Q6 or K_Q3, of K_IQ2, of K_I32
  *   IQ2_XXS_RUN             run_i32 or run_iq2, as IQ2_XXS_TYPE of panel_iq_large.h says
  */
-#define PANEL_NAME                     run_q6
-#define PANEL_TYPE                     K_PANEL
-#define PANEL_FINISH(p)                K_FINISH(p, K_Q6)
-#define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   TOKENS_Q6
-#include "panel_loop.h"
-
-#define PANEL_NAME                     run_q3
-#define PANEL_TYPE                     K_PANEL
-#define PANEL_FINISH(p)                K_FINISH(p, K_Q3)
-#define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q3)
-#define PANEL_TOKENS                   TOKENS_Q6
-#include "panel_loop.h"
+#include "kernels_q6.h"
 
 #define PANEL_NAME                     run_iq2
 #define PANEL_TYPE                     K_PANEL

@@ -31,19 +31,7 @@
 #define PANEL_TOKENS                   TOKENS
 #include "panel_loop.h"
 
-#define PANEL_NAME                     run_q6
-#define PANEL_TYPE                     K_PANEL
-#define PANEL_FINISH(p)                K_FINISH(p, K_Q6)
-#define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q6)
-#define PANEL_TOKENS                   TOKENS_Q6
-#include "panel_loop.h"
-
-#define PANEL_NAME                     run_q3
-#define PANEL_TYPE                     K_PANEL
-#define PANEL_FINISH(p)                K_FINISH(p, K_Q3)
-#define PANEL_TILE(p, in, at, sums, n) K_TILE(p, in, at, sums, n, K_Q3)
-#define PANEL_TOKENS                   TOKENS_Q6
-#include "panel_loop.h"
+#include "kernels_q6.h"
 
 #define KERNEL_K(type, run)                                                                        \
     PANEL_KERNEL(LEVEL(type), run, sizeof(struct block_##type), K_DECODER(type))
