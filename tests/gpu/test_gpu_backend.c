@@ -253,17 +253,20 @@ static void test_a_recording_waits_for_room(void **state)
     unsetenv("EMU_GRAPH_NODE");
 }
 
+/* What operations on a fixture's rows need. */
+static const struct backend_limits small_canvas = {.rows = ROWS,
+                                                   .width = WIDTH,
+                                                   .keys = 8,
+                                                   .kv_heads = 1,
+                                                   .head_dim = 32,
+                                                   .vocab = 40,
+                                                   .canvases = 1};
+
 /* The operations' own memory moves when their limits grow: nothing recorded before
  * is replayed then. */
 static void test_recordings_end_when_memory_moves(void **state)
 {
-    struct backend_limits limits = {.rows = ROWS,
-                                    .width = WIDTH,
-                                    .keys = 8,
-                                    .kv_heads = 1,
-                                    .head_dim = 32,
-                                    .vocab = 40,
-                                    .canvases = 1};
+    struct backend_limits limits = small_canvas;
     struct backend_recordings *recordings;
     struct fixture f;
 
@@ -287,13 +290,6 @@ static void test_recordings_end_when_memory_moves(void **state)
 /* Too large a canvas is refused, and what was there before goes on, in new room. */
 static void test_a_refusal_leaves_the_others_their_room(void **state)
 {
-    const struct backend_limits limits = {.rows = ROWS,
-                                          .width = WIDTH,
-                                          .keys = 8,
-                                          .kv_heads = 1,
-                                          .head_dim = 32,
-                                          .vocab = WIDTH,
-                                          .canvases = 1};
     const struct backend_limits huge = {
         .keys = 1 << 24, .kv_heads = 64, .head_dim = 256, .canvases = 32}; /* 35 TB */
     static const int32_t targets[ROWS];
@@ -303,7 +299,7 @@ static void test_a_refusal_leaves_the_others_their_room(void **state)
 
     (void)state;
     open_fixture(&f);
-    assert_int_equal(backend_reserve(f.backend, &limits, NULL), DLLM_OK);
+    assert_int_equal(backend_reserve(f.backend, &small_canvas, NULL), DLLM_OK);
     assert_int_equal(backend_recordings_create(f.backend, &recordings, NULL), DLLM_OK);
     send(&f, 0, 0, 1);
     for (int pass = 0; pass < 3; pass++)
@@ -367,19 +363,13 @@ static int buffers_gone(uint64_t before)
 /* Buffers of a reserved block and of their own, given back in another order. */
 static void test_memory_comes_back(void **state)
 {
-    const struct backend_limits limits = {.rows = ROWS,
-                                          .width = WIDTH,
-                                          .keys = 8,
-                                          .kv_heads = 1,
-                                          .head_dim = 32,
-                                          .vocab = 40,
-                                          .canvases = 1,
-                                          .bytes = (uint64_t)3 * 2 * UNSEEN};
+    struct backend_limits limits = small_canvas;
     struct backend_buffer *buffers[5];
     const uint64_t before = free_bytes();
     struct backend *backend = open_backend();
 
     (void)state;
+    limits.bytes = (uint64_t)3 * 2 * UNSEEN;
     assert_int_equal(backend_reserve(backend, &limits, NULL), DLLM_OK);
     assert_int_equal(buffers_gone(before), 3);
     for (int i = 0; i < 5; i++) {
